@@ -1,0 +1,50 @@
+//===- CKDialect.h - The ck dialect, its attributes and ops -----*- C++ -*-===//
+#ifndef CKJIT_DIALECT_CK_CKDIALECT_H
+#define CKJIT_DIALECT_CK_CKDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ckjit/Dialect/CK/CKEnums.h.inc"
+
+#include "ckjit/Dialect/CK/CKDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ckjit/Dialect/CK/CKAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "ckjit/Dialect/CK/CKOps.h.inc"
+
+namespace ckjit::ck {
+
+/// Names of the attributes that passes leave on modules and functions.
+inline constexpr llvm::StringLiteral kModelAttr = "ck.model";
+inline constexpr llvm::StringLiteral kTargetAttr = "ck.target";
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "ck.arena_bytes";
+/// A function that ck.launch runs: (tid, threads, T, first row, buffers...).
+inline constexpr llvm::StringLiteral kKernelAttr = "ck.kernel";
+/// An affine.for over the lanes of a vector, to be widened by vectorize-lanes.
+inline constexpr llvm::StringLiteral kLanesAttr = "ck.lanes";
+/// An affine.for to be unrolled and jammed by the given factor.
+inline constexpr llvm::StringLiteral kJamAttr = "ck.jam";
+/// A loop over panels to be tiled by the given number of panels.
+inline constexpr llvm::StringLiteral kBlockAttr = "ck.block";
+/// The loop that goes inside the blocked one.
+inline constexpr llvm::StringLiteral kBlockInnerAttr = "ck.block_inner";
+
+/// Leading arguments of a kernel.
+enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kFirstBuffer = 4 };
+
+/// True for a panel activation, memref<P x F x L>.
+inline bool isPanels(mlir::Type type) { return llvm::cast<mlir::MemRefType>(type).getRank() == 3; }
+
+/// Operands an op of the layer writes (its `outs` or `inout`).
+llvm::SmallVector<mlir::OpOperand *> writtenOperands(mlir::Operation *op);
+
+} // namespace ckjit::ck
+#endif

@@ -1,0 +1,30 @@
+//===- CKKernelOps.td - The register tile ------------------*- tablegen -*-===//
+#ifndef CK_KERNEL_OPS_TD
+#define CK_KERNEL_OPS_TD
+
+include "CKProgramOps.td"
+
+def CK_RegisterTileOp : CK_Op<"register_tile", [AttrSizedOperandSegments]> {
+  let summary = "The micro-kernel: R x V accumulators of L lanes over one depth";
+  let description = [{
+    acc[r][v][l] = sum over s < segments, k < depth of
+        w[rowOffset[r] + s*weightSegment + k*weightStep] *
+        x[columnOffset[v] + (s*depth + k)*L + l]
+    Both memrefs are flat (rank 1) and offsets are in elements. Results come row by row: r*V + v.
+    `unroll` steps of k are written out. With `strict` the sum is kept in double and
+    rounded once.
+  }];
+  let arguments = (ins MemRefRankOf<[F32], [1]>:$weight, Variadic<Index>:$rowOffsets,
+                       MemRefRankOf<[F32], [1]>:$x, Variadic<Index>:$columnOffsets, Index:$depth,
+                       I64Attr:$segments, I64Attr:$weightSegment, I64Attr:$weightStep, I64Attr:$unroll,
+                       UnitAttr:$strict);
+  let results = (outs Variadic<VectorOfRankAndType<[1], [F32]>>:$results);
+  let assemblyFormat = [{
+    $weight `[` $rowOffsets `]` `,` $x `[` $columnOffsets `]` `depth` $depth
+    `segments` $segments `by` $weightSegment `step` $weightStep `unroll` $unroll (`strict` $strict^)? attr-dict
+    `:` type($weight) `,` type($x) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,73 @@
+//===- ArenaPlan.h - Offsets of every buffer in the arena -------*- C++ -*-===//
+#ifndef CKJIT_LAYOUT_ARENAPLAN_H
+#define CKJIT_LAYOUT_ARENAPLAN_H
+
+#include "ckjit/Graph/ModelConfig.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ckjit {
+
+/// dtype codes of the weight file (SPEC 2.1).
+enum class DType : uint8_t {
+  FP32 = 0, BF16 = 1, FP16 = 2, INT8 = 3, INT4 = 4, Q4_0 = 5, Q4_1 = 6,
+  Q4_K = 7, Q6_K = 8, Q8_0 = 9, Q8_K = 10, Q5_0 = 11, Q5_1 = 12,
+};
+
+enum class BufferRole : uint8_t { Weight, Activation, Scratch, Gradient };
+
+/// One buffer of SPEC 3.
+struct Buffer {
+  std::string name;   ///< seed's name: "token_emb", "logits", "wq", "d_w2", ...
+  int layer = -1;     ///< -1 for a global buffer
+  BufferRole role = BufferRole::Weight;
+  llvm::SmallVector<int64_t, 3> shape; ///< padded, in elements
+  uint64_t offset = 0;                 ///< bytes from the arena's start
+  uint64_t bytes = 0;
+  bool allocated = true;               ///< false: condition not met, offset and bytes 0
+};
+
+struct PlanOptions {
+  bool training = false;
+};
+
+/// The seed's arena (SPEC 3), from one table. Plain fp32 weights.
+struct ArenaPlan {
+  ModelConfig config;
+  std::vector<Buffer> buffers;   ///< in allocation order; lm_head_weight included as alias
+  uint64_t layersStart = 0;      ///< raw cursor after the globals
+  uint64_t layerStride = 0;      ///< 0 when numLayers <= 1
+  uint64_t totalBytes = 0;       ///< rounded to 64
+  /// The buffer of that name (layer -1: global), or null.
+  const Buffer *find(llvm::StringRef name, int layer = -1) const;
+};
+
+/// Lays out `config` (already validated). Error when a size overflows 2^63.
+llvm::Expected<ArenaPlan> planArena(const ModelConfig &config, const PlanOptions &options = {});
+
+/// One weight tensor in file order (SPEC 2.3): buffer name, layer, shape.
+struct TensorSpec {
+  std::string name;
+  int layer = -1;
+  llvm::SmallVector<int64_t, 3> shape; ///< padded, in elements
+  /// Unpadded extent of each axis; of w1 and b1, axis 0 counts one half.
+  llvm::SmallVector<int64_t, 3> logical;
+  /// 2 for w1 and b1 (gate rows, then up rows, each half padded by itself), else 1.
+  int64_t halves = 1;
+  int64_t elements() const;
+  /// Calls `run(first, count)` for each unpadded stretch of the innermost axis,
+  /// ascending; every element outside these stretches is padding.
+  void forEachLogicalRun(llvm::function_ref<void(int64_t first, int64_t count)> run) const;
+};
+
+/// "weight", "activation", "scratch" or "gradient".
+llvm::StringRef roleName(BufferRole role);
+
+/// token_emb, pos_emb, per layer the 14 tensors, final_ln_weight, final_ln_bias.
+std::vector<TensorSpec> weightTensors(const ModelConfig &config);
+
+} // namespace ckjit
+#endif

@@ -1,0 +1,85 @@
+//===- ThreadTeam.h - Threads that run one program together -----*- C++ -*-===//
+#ifndef CKJIT_RUNTIME_THREADTEAM_H
+#define CKJIT_RUNTIME_THREADTEAM_H
+
+#include "ckjit/Runtime/UsableCores.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace ckjit {
+
+struct ThreadTeamOptions {
+  /// Ties worker i to the i-th CPU that the creating thread may run on. The caller of
+  /// run() (thread 0) is never tied.
+  bool pin = false;
+};
+
+/// A fixed team for SPMD programs (DESIGN 2.3): all threads run the same body at once,
+/// each on its share, with barriers between the parts. One thread at a time may call
+/// run(), and not from inside a body.
+class ThreadTeam {
+public:
+  static constexpr unsigned kMaxThreads = 1024;
+
+  /// Starts a team of `threads` (0: usableCores()), the caller counted. Error if that is
+  /// over kMaxThreads or the system refuses to start or to tie a thread.
+  static llvm::Expected<std::unique_ptr<ThreadTeam>> create(unsigned threads,
+                                                            const ThreadTeamOptions &options = {});
+
+  ThreadTeam(const ThreadTeam &) = delete;
+  ThreadTeam &operator=(const ThreadTeam &) = delete;
+  ~ThreadTeam();
+
+  /// Number of threads, the caller of run() included.
+  unsigned size() const { return threads; }
+
+  /// Runs body(tid, threads) on every thread of the team, tid 0 on the calling one, and
+  /// returns when all have finished. What was written before is seen by the body, what
+  /// the body wrote is seen afterwards. The body must not throw.
+  void run(llvm::function_ref<void(unsigned tid, unsigned threads)> body);
+
+  /// Inside a body: returns when every thread of the team has called it as often. Each
+  /// thread then sees what all wrote before.
+  void barrier();
+
+private:
+  /// How long to keep the core while waiting. Sleeping costs tens of microseconds at
+  /// wake-up; spinning takes the core from whoever is waited for if cores are short.
+  struct Patience {
+    unsigned spinNanoseconds;  ///< busy, nothing given away
+    unsigned yieldNanoseconds; ///< from then on offering the core to others, then sleep
+  };
+
+  // Apart, so that arriving at a barrier doesn't disturb those who watch its epoch
+  // (two lines: the hardware fetches them in pairs).
+  static constexpr size_t kLinePairBytes = 128;
+
+  ThreadTeam(unsigned threads, bool oversubscribed);
+  llvm::Error start(const ThreadTeamOptions &options);
+  void work(unsigned tid);
+  static void waitWhileEqual(std::atomic<uint32_t> &word, uint32_t value, const Patience &patience);
+
+  const unsigned threads;
+  const Patience barrierPatience;
+  const Patience idlePatience;
+  std::vector<std::thread> workers;
+  llvm::function_ref<void(unsigned, unsigned)> job; ///< published by jobEpoch
+  bool stopping = false;                            ///< published by jobEpoch
+
+  alignas(kLinePairBytes) std::atomic<uint32_t> jobEpoch{0};
+  alignas(kLinePairBytes) std::atomic<uint32_t> unfinished{0};
+  alignas(kLinePairBytes) std::atomic<uint32_t> arrived{0};
+  alignas(kLinePairBytes) std::atomic<uint32_t> barrierEpoch{0};
+};
+
+} // namespace ckjit
+
+/// ThreadTeam::barrier() for generated code; `team` is the ThreadTeam that runs it.
+extern "C" void ckjit_barrier(void *team);
+
+#endif

@@ -1,0 +1,28 @@
+//===- Pipeline.h - The pipeline from ck to the LLVM dialect ----*- C++ -*-===//
+#ifndef CKJIT_TRANSFORMS_PIPELINE_H
+#define CKJIT_TRANSFORMS_PIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include <string>
+
+namespace ckjit {
+
+/// How far a module is lowered; each stage's text is what `emit --stage` prints.
+enum class Stage : uint8_t { CK, Loops, Vector, LLVMDialect };
+
+struct PipelineOptions {
+  bool strict = false;      ///< accumulate in double, correctly rounded exp
+  bool materialize = false; ///< every op's result also goes to its slot
+  bool fuse = true;         ///< fuse-swiglu and fuse-residual
+  int64_t rows = 0, vectors = 0, panels = 0, unroll = 0; ///< overrides of select-strategy, 0 = choose
+  std::string faultyKernel; ///< test only: break the kernels whose name starts so
+};
+
+/// Adds the passes that bring an imported module (with #ck.target) to `stage`.
+void buildPipeline(mlir::OpPassManager &manager, const PipelineOptions &options, Stage stage);
+
+/// Registers all passes of the project and of the pipeline, for tools that take pass names.
+void registerPasses();
+
+} // namespace ckjit
+#endif

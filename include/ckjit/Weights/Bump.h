@@ -1,0 +1,100 @@
+//===- Bump.h - Reader and writer of the weight file ------------*- C++ -*-===//
+#ifndef CKJIT_WEIGHTS_BUMP_H
+#define CKJIT_WEIGHTS_BUMP_H
+
+#include "ckjit/Layout/ArenaPlan.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace ckjit {
+
+namespace weights {
+class RegularFile;
+}
+
+enum class BumpKind : uint8_t { V3, V2, Raw };
+
+/// "BUMPWGT3", "BUMPWGT2" or "headerless".
+llvm::StringRef bumpKindName(BumpKind kind);
+
+/// "fp32", "q4_k", ... for a dtype code of the file (SPEC 2.1); "unknown" for a code without meaning.
+llvm::StringRef dtypeName(uint8_t code);
+inline llvm::StringRef dtypeName(DType dtype) { return dtypeName(static_cast<uint8_t>(dtype)); }
+
+/// The 128-byte header (SPEC 2.1).
+struct BumpHeader {
+  uint32_t version = 3, modelType = 1, numLayers = 0, vocabSize = 0, embedDim = 0, context = 0,
+           numHeads = 0, headDim = 0;
+  uint64_t alignedEmbed = 0, alignedHead = 0, alignedContext = 0;
+  std::array<uint8_t, 32> sha256{};
+};
+
+struct BumpTensor {
+  TensorSpec spec;
+  DType dtype = DType::FP32;
+  uint64_t fileOffset = 0;
+  uint64_t bytes = 0;
+};
+
+struct BumpOpenOptions {
+  std::string configPath = "";  ///< --config FILE; else footer, else config.json beside the file
+  bool allowRaw = false;        ///< --raw: accept a file without magic
+  std::optional<bool> verifyChecksum = std::nullopt; ///< unset: verify files up to 256 MiB
+  /// Seed overrides (--layers, --embed, ...), 0 = not given. Checked against
+  /// header and config; contextWindow may be smaller than the file's.
+  ModelConfig overrides{.vocabSize = 0, .contextWindow = 0};
+};
+
+/// Absent: headerless, or a BUMPWGT2 header whose checksum is all zero.
+enum class ChecksumState : uint8_t { NotChecked, Ok, Absent };
+
+/// An open weight file: everything SPEC 0.2 asks for has been checked.
+class BumpFile {
+public:
+  /// Opens and checks. Errors name file, field, value found, value expected.
+  static llvm::Expected<std::unique_ptr<BumpFile>> open(llvm::StringRef path, const BumpOpenOptions &options = {});
+  ~BumpFile();
+
+  BumpKind kind = BumpKind::V3;
+  BumpHeader header;
+  ModelConfig config;       ///< contextWindow is the effective one (after overrides)
+  std::string configSource; ///< "footer", "--config FILE", "config.json beside the file"
+  ChecksumState checksum = ChecksumState::NotChecked;
+  uint64_t fileBytes = 0;
+  /// File order; pos_emb's spec has the file's rows, a quantized wo's shape is [aD][H*ad] (SPEC 2.3).
+  std::vector<BumpTensor> tensors;
+
+  /// Reads tensor `index`, at most `maxBytes` bytes of it, into `dst` (pread; thread-safe).
+  llvm::Error readTensor(size_t index, void *dst, uint64_t maxBytes) const;
+  /// The first non-finite value: "layer 3 wq, element 17 of 331776 is nan" - or none.
+  llvm::Expected<std::optional<std::string>> findNonFinite() const;
+
+private:
+  BumpFile();
+  std::unique_ptr<weights::RegularFile> file;
+};
+
+/// Writes a complete BUMPWGT3 with the config footer (SPEC 0.3), atomically
+/// (temporary file beside it, fsync, rename). `fill(spec, dst)` gives each
+/// tensor's elements in file order, into a zeroed buffer; padding must stay zero.
+/// On an error the file at `path` is as it was before.
+llvm::Error writeBump(llvm::StringRef path, const ModelConfig &config,
+                      llvm::function_ref<void(const TensorSpec &, float *)> fill);
+
+/// A random model of good conditioning (logits of order 10): padding zero, seeded, the same bytes on
+/// every machine.
+/// `progress` hears before each tensor how many of all elements are written.
+llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, uint64_t seed,
+                             llvm::function_ref<void(int64_t done, int64_t total)> progress = nullptr);
+
+/// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename).
+llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes);
+
+/// Token ids: int32 little-endian (SPEC 0.6). Errors: unreadable, empty, not a multiple
+/// of 4, more than `context`, an id outside [0, vocab) (position and id) unless `clampIds`, which makes it 0.
+llvm::Expected<std::vector<int32_t>> readTokens(llvm::StringRef path, int64_t vocab, int64_t context, bool clampIds);
+
+} // namespace ckjit
+#endif

@@ -1,0 +1,195 @@
+//===- CKLayerOps.cpp - Verifiers of the ops of a layer -------------------===//
+#include "ckjit/Dialect/CK/CKDialect.h"
+
+using namespace mlir;
+using namespace ckjit::ck;
+
+namespace {
+MemRefType shapeOf(Value value) { return cast<MemRefType>(value.getType()); }
+
+/// Features an activation can hold: columns of rows, or features of panels.
+int64_t featuresOf(Value value) { return shapeOf(value).getDimSize(1); }
+
+/// Panels hold exactly `features`; rows may be padded beyond.
+LogicalResult checkFeatures(Operation *op, StringRef name, Value value, int64_t features) {
+  int64_t found = featuresOf(value);
+  if (isPanels(value.getType()) ? found != features : found < features)
+    return op->emitOpError() << name << " holds " << found << " features, expected "
+                             << (isPanels(value.getType()) ? "" : "at least ") << features;
+  return success();
+}
+
+LogicalResult checkSameType(Operation *op, StringRef firstName, Value first, StringRef secondName, Value second) {
+  if (first.getType() != second.getType())
+    return op->emitOpError() << firstName << " is " << first.getType() << " but " << secondName << " is "
+                             << second.getType();
+  return success();
+}
+
+LogicalResult checkSameLayout(Operation *op, StringRef firstName, Value first, StringRef secondName, Value second) {
+  MemRefType a = shapeOf(first), b = shapeOf(second);
+  bool equal = a.getRank() == b.getRank() && a.getDimSize(0) == b.getDimSize(0) &&
+               (a.getRank() == 2 || a.getDimSize(2) == b.getDimSize(2));
+  if (!equal)
+    return op->emitOpError() << firstName << " is " << a << " but " << secondName << " is " << b
+                             << ", expected the same rows or panels";
+  return success();
+}
+
+LogicalResult checkAtLeast(Operation *op, StringRef name, int64_t found, int64_t expected) {
+  if (found < expected)
+    return op->emitOpError() << name << " is " << found << ", expected at least " << expected;
+  return success();
+}
+
+/// `rows` x `depth` lie inside the last two dims of `weight`.
+LogicalResult checkWeight(Operation *op, Value weight, int64_t rows, int64_t depth) {
+  MemRefType type = shapeOf(weight);
+  int64_t rank = type.getRank();
+  if (rows < 1 || rows > type.getDimSize(rank - 2))
+    return op->emitOpError() << "rows is " << rows << ", the weight has " << type.getDimSize(rank - 2);
+  if (depth < 1 || depth > type.getDimSize(rank - 1))
+    return op->emitOpError() << "depth is " << depth << ", the weight has " << type.getDimSize(rank - 1);
+  return success();
+}
+
+int64_t groupsOf(Value weight) { return shapeOf(weight).getRank() == 3 ? shapeOf(weight).getDimSize(0) : 1; }
+} // namespace
+
+LogicalResult EmbedOp::verify() {
+  int64_t width = shapeOf(getTable()).getDimSize(1);
+  if (getPositions() && featuresOf(getPositions()) != width)
+    return emitOpError("positions hold ") << featuresOf(getPositions()) << " features, the table " << width;
+  if (featuresOf(getOut()) > width)
+    return emitOpError("out holds ") << featuresOf(getOut()) << " features, the table " << width;
+  return success();
+}
+
+LogicalResult RMSNormOp::verify() {
+  int64_t features = getFeatures();
+  if (failed(checkAtLeast(*this, "features", features, 1)) || failed(checkFeatures(*this, "x", getX(), features)) ||
+      failed(checkFeatures(*this, "out", getOut(), features)) ||
+      failed(checkAtLeast(*this, "gamma's length", shapeOf(getGamma()).getDimSize(0), features)))
+    return failure();
+  return checkSameLayout(*this, "x", getX(), "out", getOut());
+}
+
+LogicalResult LinearOp::verify() {
+  int64_t rows = getRows(), groups = groupsOf(getWeight());
+  if (failed(checkWeight(*this, getWeight(), rows, getDepth())) ||
+      failed(checkFeatures(*this, "x", getX(), getDepth())))
+    return failure();
+  if (shapeOf(getBias()).getNumElements() != shapeOf(getWeight()).getNumElements() / shapeOf(getWeight()).getShape().back())
+    return emitOpError("bias is ") << getBias().getType() << ", expected one value a row of " << getWeight().getType();
+  if (static_cast<bool>(getCos()) != static_cast<bool>(getSin()))
+    return emitOpError("has one of cos and sin, expected both or none");
+  if (getCos() && rows % 2 != 0)
+    return emitOpError("rotates heads of ") << rows << " rows, expected an even number";
+  if (getCos() && getResidual())
+    return emitOpError("has both rope and residual, expected one of them");
+  if (!getHeadMajor()) {
+    if (failed(checkFeatures(*this, "out", getOut(), groups * rows)))
+      return failure();
+  } else if (groupsOf(getWeight()) != groupsOf(getOut()) || shapeOf(getWeight()).getRank() != 3 ||
+             shapeOf(getOut()).getRank() != 3 || shapeOf(getOut()).getDimSize(2) < rows) {
+    return emitOpError("out is ") << getOut().getType() << ", expected " << groups << " heads of at least " << rows
+                                  << " lanes";
+  }
+  return getResidual() ? checkSameType(*this, "residual", getResidual(), "out", getOut()) : success();
+}
+
+LogicalResult GatedLinearOp::verify() {
+  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) ||
+      failed(checkFeatures(*this, "x", getX(), getDepth())) ||
+      failed(checkFeatures(*this, "out", getOut(), getRows())))
+    return failure();
+  if (groupsOf(getWeight()) != 2)
+    return emitOpError("weight has ") << groupsOf(getWeight()) << " groups of rows, expected 2: gate and up";
+  if (shapeOf(getBias()).getShape() != shapeOf(getWeight()).getShape().drop_back())
+    return emitOpError("bias is ") << getBias().getType() << ", expected one value a row of " << getWeight().getType();
+  return checkSameLayout(*this, "x", getX(), "out", getOut());
+}
+
+LogicalResult AttnProjectOp::verify() {
+  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) ||
+      failed(checkFeatures(*this, "x", getX(), groupsOf(getWeight()) * getDepth())) ||
+      failed(checkFeatures(*this, "out", getOut(), getRows())) ||
+      failed(checkAtLeast(*this, "bias's length", shapeOf(getBias()).getDimSize(0), getRows())))
+    return failure();
+  return getResidual() ? checkSameType(*this, "residual", getResidual(), "out", getOut()) : success();
+}
+
+LogicalResult RopeOp::verify() {
+  int64_t headDim = getHeadDim();
+  if (headDim < 2 || headDim % 2 != 0)
+    return emitOpError("head_dim is ") << headDim << ", expected an even number";
+  if (getCos().getType() != getSin().getType())
+    return emitOpError("cos is ") << getCos().getType() << " but sin is " << getSin().getType();
+  if (featuresOf(getCos()) != headDim / 2)
+    return emitOpError("tables hold ") << featuresOf(getCos()) << " angles a row, expected head_dim/2 = " << headDim / 2;
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  int64_t heads = getHeads(), headDim = getHeadDim(), kvHeads = shapeOf(getK()).getDimSize(0);
+  if (heads < 1 || heads % kvHeads != 0)
+    return emitOpError("has ") << heads << " heads, expected a multiple of the cache's " << kvHeads;
+  if (failed(checkSameType(*this, "k", getK(), "v", getV())) ||
+      failed(checkAtLeast(*this, "the cache's head width", shapeOf(getK()).getDimSize(2), headDim)) ||
+      failed(checkFeatures(*this, "q", getQ(), heads * headDim)) ||
+      failed(checkFeatures(*this, "out", getOut(), heads * headDim)))
+    return failure();
+  return checkSameLayout(*this, "q", getQ(), "out", getOut());
+}
+
+LogicalResult AddOp::verify() {
+  return failure(failed(checkSameType(*this, "a", getA(), "b", getB())) ||
+                 failed(checkSameType(*this, "a", getA(), "out", getOut())));
+}
+
+LogicalResult SwiGLUOp::verify() {
+  return failure(failed(checkSameType(*this, "gate", getGate(), "up", getUp())) ||
+                 failed(checkSameType(*this, "gate", getGate(), "out", getOut())));
+}
+
+LogicalResult SplitOp::verify() {
+  if (failed(checkSameType(*this, "first", getFirst(), "second", getSecond())) ||
+      failed(checkSameLayout(*this, "x", getX(), "first", getFirst())))
+    return failure();
+  return checkFeatures(*this, "x", getX(), 2 * featuresOf(getFirst()));
+}
+
+LogicalResult LMHeadOp::verify() {
+  if (failed(checkWeight(*this, getTable(), 1, getDepth())) || failed(checkFeatures(*this, "x", getX(), getDepth())))
+    return failure();
+  int64_t vocab = shapeOf(getTable()).getDimSize(0);
+  if (featuresOf(getOut()) != vocab)
+    return emitOpError("out has ") << featuresOf(getOut()) << " columns, the table " << vocab << " rows";
+  return success();
+}
+
+LogicalResult CrossEntropyOp::verify() {
+  int64_t rows = shapeOf(getLogits()).getDimSize(0);
+  if (failed(checkAtLeast(*this, "targets' length", shapeOf(getTargets()).getDimSize(0), rows)))
+    return failure();
+  return checkAtLeast(*this, "out's length", shapeOf(getOut()).getDimSize(0), rows);
+}
+
+LogicalResult PackOp::verify() {
+  MemRefType panels = shapeOf(getOut());
+  if (featuresOf(getX()) < panels.getDimSize(1))
+    return emitOpError("x holds ") << featuresOf(getX()) << " features, out " << panels.getDimSize(1);
+  return checkAtLeast(*this, "out's number of tokens", panels.getDimSize(0) * panels.getDimSize(2),
+                      shapeOf(getX()).getDimSize(0));
+}
+
+LogicalResult UnpackOp::verify() {
+  int64_t segments = getSegments(), features = featuresOf(getX());
+  if (segments < 1 || features % segments != 0)
+    return emitOpError("has ") << segments << " segments of " << features << " features, expected a divisor";
+  MemRefType slot = shapeOf(getOut());
+  if (slot.getRank() == 3 && slot.getDimSize(0) != segments)
+    return emitOpError("has ") << segments << " segments, out has " << slot.getDimSize(0) << " heads";
+  int64_t width = slot.getRank() == 3 ? slot.getDimSize(2) : slot.getDimSize(1) / segments;
+  return checkAtLeast(*this, "out's segment width", width, features / segments);
+}

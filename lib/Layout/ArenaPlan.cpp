@@ -1,0 +1,134 @@
+//===- ArenaPlan.cpp - Lays out the arena ---------------------------------===//
+#include "ckjit/Layout/ArenaPlan.h"
+#include "BufferTable.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::layout;
+
+namespace {
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kElementBytes = 4;
+/// The seed's node ids hold the layer in 16 bits.
+constexpr int64_t kMaxLayers = 65535;
+
+/// Places buffers one after the other, each on a cache line.
+class Cursor {
+public:
+  explicit Cursor(const ModelConfig &config) : config(config) {}
+
+  /// Gives `buffer` its offset and bytes; false when either passes 2^63.
+  bool place(Buffer &buffer) {
+    std::optional<int64_t> bytes = sizeOf(buffer);
+    std::optional<int64_t> start = roundedOffset();
+    std::optional<int64_t> end = bytes && start ? checkedAdd(*start, *bytes) : std::nullopt;
+    if (!end)
+      return false;
+    buffer.offset = *start;
+    buffer.bytes = *bytes;
+    offset = *end;
+    return true;
+  }
+
+  static std::optional<int64_t> sizeOf(const Buffer &buffer) {
+    std::optional<int64_t> bytes = kElementBytes;
+    for (int64_t extent : buffer.shape)
+      bytes = bytes ? checkedMul(*bytes, extent) : std::nullopt;
+    return bytes;
+  }
+
+  std::optional<int64_t> roundedOffset() const {
+    std::optional<int64_t> up = checkedAdd(offset, kCacheLineBytes - 1);
+    return up ? std::optional<int64_t>(*up / kCacheLineBytes * kCacheLineBytes) : std::nullopt;
+  }
+
+  const ModelConfig &config;
+  int64_t offset = 0;
+};
+
+bool wanted(When when, const ModelConfig &config, const PlanOptions &options) {
+  switch (when) {
+  case When::Always: return true;
+  case When::WithRope: return config.ropeTheta > 0.0f;
+  case When::Training: return options.training;
+  }
+  llvm_unreachable("unknown When");
+}
+
+Error tooLarge(const Buffer &buffer) {
+  return createStringError(formatv("arena: {0}{1}: offset plus size found above 2^63 bytes, expected below; make the "
+                                   "config's dims smaller",
+                                   buffer.layer < 0 ? "" : formatv("layer {0} ", buffer.layer).str(), buffer.name));
+}
+
+Buffer describe(const BufferRow &row, int layer, const ModelConfig &config) {
+  Buffer buffer;
+  buffer.name = row.name.str();
+  buffer.layer = layer;
+  buffer.role = row.role;
+  for (Dim dim : row.shape)
+    if (dim != Dim::None)
+      buffer.shape.push_back(paddedExtent(dim, config));
+  return buffer;
+}
+
+Error placeRows(Scope scope, int layer, Cursor &cursor, const PlanOptions &options, ArenaPlan &plan) {
+  for (const BufferRow &row : rowsOf(scope)) {
+    Buffer buffer = describe(row, layer, plan.config);
+    buffer.allocated = wanted(row.when, plan.config, options);
+    if (!row.aliasOf.empty()) {
+      const Buffer *target = plan.find(row.aliasOf, layer);
+      buffer.offset = target->offset;
+      buffer.bytes = target->bytes;
+    } else if (buffer.allocated && !cursor.place(buffer)) {
+      return tooLarge(buffer);
+    }
+    plan.buffers.push_back(std::move(buffer));
+  }
+  return Error::success();
+}
+} // namespace
+
+Expected<ArenaPlan> ckjit::planArena(const ModelConfig &config, const PlanOptions &options) {
+  if (config.numLayers > kMaxLayers)
+    return createStringError(formatv("arena: num_layers: found {0}, expected at most {1}", config.numLayers,
+                                     kMaxLayers));
+  ArenaPlan plan;
+  plan.config = config;
+  Cursor cursor(config);
+  if (Error error = placeRows(Scope::Global, -1, cursor, options, plan))
+    return error;
+  plan.layersStart = cursor.offset;
+  for (int64_t layer = 0; layer < config.numLayers; ++layer)
+    if (Error error = placeRows(Scope::Layer, static_cast<int>(layer), cursor, options, plan))
+      return error;
+  std::optional<int64_t> total = cursor.roundedOffset();
+  if (!total)
+    return tooLarge(plan.buffers.back());
+  plan.totalBytes = *total;
+  if (config.numLayers > 1)
+    plan.layerStride = plan.find("ln1_gamma", 1)->offset - plan.find("ln1_gamma", 0)->offset;
+  return plan;
+}
+
+const Buffer *ArenaPlan::find(StringRef name, int layer) const {
+  size_t first = layer < 0 ? 0 : rowsOf(Scope::Global).size() + layer * rowsOf(Scope::Layer).size();
+  size_t count = rowsOf(layer < 0 ? Scope::Global : Scope::Layer).size();
+  for (size_t i = first; i < first + count && i < buffers.size(); ++i)
+    if (buffers[i].name == name && buffers[i].layer == layer)
+      return &buffers[i];
+  return nullptr;
+}
+
+StringRef ckjit::roleName(BufferRole role) {
+  switch (role) {
+  case BufferRole::Weight: return "weight";
+  case BufferRole::Activation: return "activation";
+  case BufferRole::Scratch: return "scratch";
+  case BufferRole::Gradient: return "gradient";
+  }
+  llvm_unreachable("unknown BufferRole");
+}

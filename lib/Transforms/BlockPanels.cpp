@@ -1,0 +1,57 @@
+//===- BlockPanels.cpp - Tile a panel loop for the cache ------------------===//
+#include "ckjit/Transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::affine;
+
+namespace ckjit::ck {
+#define GEN_PASS_DEF_BLOCKPANELS
+#include "ckjit/Transforms/Passes.h.inc"
+
+namespace {
+/// Moves a block loop over `inner`'s range around `outer` and narrows `inner` to a block.
+void block(AffineForOp outer, AffineForOp inner, int64_t size) {
+  OpBuilder builder(outer);
+  auto blocks = AffineForOp::create(builder, inner.getLoc(), inner.getLowerBoundOperands(), inner.getLowerBoundMap(),
+                                    inner.getUpperBoundOperands(), inner.getUpperBoundMap(), size);
+  outer->moveBefore(blocks.getBody()->getTerminator());
+  AffineExpr start = builder.getAffineDimExpr(0), end = builder.getAffineSymbolExpr(0);
+  AffineMap upper = AffineMap::get(1, 1, {start + size, end}, builder.getContext());
+  SmallVector<Value> upperOperands{blocks.getInductionVar()};
+  llvm::append_range(upperOperands, inner.getUpperBoundOperands());
+  inner.setLowerBound(blocks.getInductionVar(), AffineMap::get(1, 0, start));
+  inner.setUpperBound(upperOperands, upper);
+}
+
+/// True when a bound is one value of the function's top level.
+bool isPlain(AffineMap map, ValueRange operands) {
+  return map.getNumResults() == 1 && map.getNumDims() == 0 && operands.size() == 1 && isa<AffineSymbolExpr>(map.getResult(0));
+}
+
+struct BlockPanelsPass : impl::BlockPanelsBase<BlockPanelsPass> {
+  void runOnOperation() override {
+    SmallVector<AffineForOp> loops;
+    getOperation().walk([&](AffineForOp loop) {
+      if (loop->hasAttr(kBlockAttr))
+        loops.push_back(loop);
+    });
+    for (AffineForOp loop : loops) {
+      auto size = loop->getAttrOfType<IntegerAttr>(kBlockAttr);
+      auto outer = dyn_cast<AffineForOp>(loop->getParentOp());
+      if (!size || size.getInt() < 1) {
+        loop.emitError() << kBlockAttr << " is " << loop->getAttr(kBlockAttr) << ", expected a positive number of panels";
+        return signalPassFailure();
+      }
+      if (!outer || !isPlain(loop.getUpperBoundMap(), loop.getUpperBoundOperands())) {
+        loop.emitError() << kBlockAttr << " needs a loop around it and a plain upper bound";
+        return signalPassFailure();
+      }
+      block(outer, loop, size.getInt());
+      loop->removeAttr(kBlockAttr);
+      ++blocked;
+    }
+  }
+};
+} // namespace
+} // namespace ckjit::ck

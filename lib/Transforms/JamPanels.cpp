@@ -1,0 +1,112 @@
+//===- JamPanels.cpp - Unroll a panel loop, jam its register tiles --------===//
+#include "ckjit/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::affine;
+
+namespace ckjit::ck {
+#define GEN_PASS_DEF_JAMPANELS
+#include "ckjit/Transforms/Passes.h.inc"
+
+namespace {
+/// One bound of `loop` as a value: the largest lower or the smallest upper result.
+Value boundOf(OpBuilder &builder, AffineForOp loop, bool upper) {
+  AffineMap map = upper ? loop.getUpperBoundMap() : loop.getLowerBoundMap();
+  ValueRange operands = upper ? loop.getUpperBoundOperands() : loop.getLowerBoundOperands();
+  if (upper)
+    return AffineMinOp::create(builder, loop.getLoc(), map, operands);
+  return AffineMaxOp::create(builder, loop.getLoc(), map, operands);
+}
+
+/// The tile of all copies: the same rows, the columns side by side.
+void jamTiles(OpBuilder &builder, RegisterTileOp tile, MutableArrayRef<IRMapping> copies) {
+  SmallVector<Value> rows, columns;
+  for (Value row : tile.getRowOffsets())
+    rows.push_back(copies[0].lookupOrDefault(row));
+  for (IRMapping &copy : copies)
+    for (Value column : tile.getColumnOffsets())
+      columns.push_back(copy.lookupOrDefault(column));
+  size_t perCopy = tile.getColumnOffsets().size(), all = columns.size();
+  SmallVector<Type> types(rows.size() * all, tile.getResultTypes().front());
+  auto jammed = RegisterTileOp::create(builder, tile.getLoc(), types, copies[0].lookupOrDefault(tile.getWeight()), rows,
+                                       copies[0].lookupOrDefault(tile.getX()), columns,
+                                       copies[0].lookupOrDefault(tile.getDepth()), tile.getSegments(),
+                                       tile.getWeightSegment(), tile.getWeightStep(), tile.getUnroll(), tile.getStrict());
+  for (auto [index, copy] : llvm::enumerate(copies))
+    for (size_t row = 0; row < rows.size(); ++row)
+      for (size_t column = 0; column < perCopy; ++column)
+        copy.map(tile.getResult(row * perCopy + column), jammed.getResult(row * all + index * perCopy + column));
+
+}
+
+/// Writes the body of `loop` `factor` times, op by op, for the panels iv, iv+1, ...
+void cloneJammed(OpBuilder &builder, AffineForOp loop, Value iv, int64_t factor) {
+  SmallVector<IRMapping> copies(factor);
+  for (auto [index, copy] : llvm::enumerate(copies)) {
+    Value shift = arith::ConstantIndexOp::create(builder, loop.getLoc(), index);
+    Value panel = index == 0 ? iv : arith::AddIOp::create(builder, loop.getLoc(), iv, shift).getResult();
+    copy.map(loop.getInductionVar(), panel);
+  }
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto tile = dyn_cast<RegisterTileOp>(op)) {
+      jamTiles(builder, tile, copies);
+      continue;
+    }
+    for (IRMapping &copy : copies)
+      builder.clone(op, copy);
+  }
+}
+
+scf::ForOp makeLoop(OpBuilder &builder, AffineForOp loop, Value lo, Value hi, int64_t factor) {
+  Value step = arith::ConstantIndexOp::create(builder, loop.getLoc(), factor);
+  auto made = scf::ForOp::create(builder, loop.getLoc(), lo, hi, step);
+  OpBuilder::InsertionGuard restore(builder);
+  builder.setInsertionPointToStart(made.getBody());
+  cloneJammed(builder, loop, made.getInductionVar(), factor);
+  return made;
+}
+
+void jam(AffineForOp loop, int64_t factor) {
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Value lo = boundOf(builder, loop, false), hi = boundOf(builder, loop, true);
+  Value count = arith::SubIOp::create(builder, loc, hi, lo);
+  Value size = arith::ConstantIndexOp::create(builder, loc, factor);
+  Value rest = arith::RemSIOp::create(builder, loc, count, size);
+  Value middle = arith::SubIOp::create(builder, loc, hi, rest);
+  makeLoop(builder, loop, lo, middle, factor);
+  if (factor > 1)
+    makeLoop(builder, loop, middle, hi, 1);
+  loop.erase();
+}
+
+/// An affine op that uses the panel would not be valid in an scf loop.
+LogicalResult check(AffineForOp loop) {
+  if (loop.getNumResults() != 0)
+    return loop.emitError() << kJamAttr << " on a loop with iter_args, expected none";
+  auto factor = loop->getAttrOfType<IntegerAttr>(kJamAttr);
+  if (!factor || factor.getInt() < 1)
+    return loop.emitError() << kJamAttr << " is " << loop->getAttr(kJamAttr) << ", expected a positive factor";
+  return success();
+}
+
+struct JamPanelsPass : impl::JamPanelsBase<JamPanelsPass> {
+  void runOnOperation() override {
+    SmallVector<AffineForOp> loops;
+    getOperation().walk([&](AffineForOp loop) {
+      if (loop->hasAttr(kJamAttr))
+        loops.push_back(loop);
+    });
+    for (AffineForOp loop : loops) {
+      if (failed(check(loop)))
+        return signalPassFailure();
+      jam(loop, loop->getAttrOfType<IntegerAttr>(kJamAttr).getInt());
+      ++jammed;
+    }
+  }
+};
+} // namespace
+} // namespace ckjit::ck

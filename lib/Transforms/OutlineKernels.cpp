@@ -1,0 +1,93 @@
+//===- OutlineKernels.cpp - One kernel of each distinct op ----------------===//
+#include "ProgramUses.h"
+#include "ckjit/Transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include <map>
+
+using namespace mlir;
+
+namespace ckjit::ck {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "ckjit/Transforms/Passes.h.inc"
+
+namespace {
+/// What makes two ops the same kernel.
+using Key = std::tuple<OperationName, DictionaryAttr, Attribute, ArrayAttr>;
+
+struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<Operation *> ops;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr(kKernelAttr))
+        for (Operation &op : function.getBody().front())
+          if (isLayerOp(&op))
+            ops.push_back(&op);
+    for (Operation *op : ops)
+      launch(op, symbols);
+  }
+
+  void launch(Operation *op, SymbolTable &symbols) {
+    Builder builder(&getContext());
+    SmallVector<Attribute> types;
+    for (Type type : op->getOperandTypes())
+      types.push_back(TypeAttr::get(type));
+    Key key{op->getName(), op->getDiscardableAttrDictionary(), op->getPropertiesAsAttribute(),
+            builder.getArrayAttr(types)};
+    func::FuncOp &kernel = kernelOf[key];
+    if (!kernel)
+      kernel = outline(op, symbols);
+    OpBuilder at(op);
+    LaunchOp::create(at, op->getLoc(), kernel.getSymName(), op->getOperands());
+    op->erase();
+    ++launches;
+  }
+
+  func::FuncOp outline(Operation *op, SymbolTable &symbols) {
+    OpBuilder builder(&getContext());
+    SmallVector<Type> inputs(kFirstBuffer, builder.getIndexType());
+    llvm::append_range(inputs, op->getOperandTypes());
+    auto kernel = func::FuncOp::create(op->getLoc(), nameOf(op), builder.getFunctionType(inputs, {}));
+    kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+    kernel.setPrivate();
+    symbols.insert(kernel);
+    builder.setInsertionPointToStart(kernel.addEntryBlock());
+    IRMapping mapping;
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      if (!mapping.contains(operand))
+        mapping.map(operand, kernel.getArgument(kFirstBuffer + index));
+    builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, op->getLoc());
+    ++kernels;
+    return kernel;
+  }
+
+  /// "linear.9x64x576.rope", "rmsnorm.576": the op, the shape that matters, what is fused.
+  static std::string nameOf(Operation *op) {
+    std::string name = op->getName().stripDialect().str();
+    Value shaped = op->getNumOperands() > 1 && isa<LinearOp, GatedLinearOp, AttnProjectOp, LMHeadOp, EmbedOp>(op)
+                       ? op->getOperand(1)
+                       : op->getOperand(0);
+    ArrayRef<int64_t> shape = cast<MemRefType>(shaped.getType()).getShape();
+    if (isPanels(shaped.getType()) && shaped == op->getOperand(0))
+      shape = shape.slice(1, 1);
+    for (auto [index, dim] : llvm::enumerate(shape))
+      name += (index ? "x" : ".") + std::to_string(dim);
+    if (auto linear = dyn_cast<LinearOp>(op))
+      name += linear.getCos() ? ".rope" : linear.getResidual() ? ".residual" : "";
+    if (auto project = dyn_cast<AttnProjectOp>(op))
+      name += project.getResidual() ? ".residual" : "";
+    return name;
+  }
+
+  std::map<Key, func::FuncOp, bool (*)(const Key &, const Key &)> kernelOf{[](const Key &a, const Key &b) {
+    auto pointers = [](const Key &k) {
+      return std::tuple{std::get<0>(k).getAsOpaquePointer(), std::get<1>(k).getAsOpaquePointer(),
+                        std::get<2>(k).getAsOpaquePointer(), std::get<3>(k).getAsOpaquePointer()};
+    };
+    return pointers(a) < pointers(b);
+  }};
+};
+} // namespace
+} // namespace ckjit::ck

@@ -1,0 +1,93 @@
+//===- Pipeline.cpp - The pipeline from ck to the LLVM dialect ------------===//
+#include "ckjit/Transforms/Pipeline.h"
+#include "ckjit/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace ckjit;
+using namespace ckjit::ck;
+
+static void addProgramPasses(OpPassManager &manager, const PipelineOptions &options) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createFuseRope());
+  if (options.fuse && !options.materialize) {
+    functions.addPass(createFuseSwiGLU());
+    functions.addPass(createFuseResidual());
+  }
+  functions.addPass(createPackActivations());
+  if (options.materialize)
+    functions.addPass(createMaterialize());
+  manager.addPass(createPlanMemory());
+  manager.addNestedPass<func::FuncOp>(createInsertBarriers());
+  manager.addPass(createOutlineKernels());
+  SelectStrategyOptions strategy;
+  strategy.rows = options.rows;
+  strategy.vectors = options.vectors;
+  strategy.panels = options.panels;
+  strategy.unroll = options.unroll;
+  strategy.strict = options.strict;
+  manager.addPass(createSelectStrategy(strategy));
+}
+
+static void addLoopPasses(OpPassManager &manager, const PipelineOptions &options) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createLowerElementwise({options.strict}));
+  functions.addPass(createLowerLinear({options.strict}));
+  LowerAttentionOptions attention;
+  attention.strict = options.strict;
+  functions.addPass(createLowerAttention(attention));
+}
+
+static void addVectorPasses(OpPassManager &manager, const PipelineOptions &options) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createBlockPanels());
+  functions.addPass(createJamPanels());
+  functions.addPass(createVectorizeLanes());
+  if (!options.faultyKernel.empty())
+    functions.addPass(createInjectFault({options.faultyKernel}));
+  functions.addPass(createLowerRegisterTile());
+  functions.addPass(createExpandMath());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
+static void addLLVMPasses(OpPassManager &manager) {
+  manager.addPass(createLowerProgram());
+  manager.addNestedPass<func::FuncOp>(createLowerAffinePass());
+  manager.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(functions));
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void ckjit::buildPipeline(OpPassManager &manager, const PipelineOptions &options, Stage stage) {
+  addProgramPasses(manager, options);
+  if (stage >= Stage::Loops)
+    addLoopPasses(manager, options);
+  if (stage >= Stage::Vector)
+    addVectorPasses(manager, options);
+  if (stage >= Stage::LLVMDialect)
+    addLLVMPasses(manager);
+}
+
+void ckjit::registerPasses() {
+  registerCKPasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerLowerAffinePass();
+}

@@ -1,0 +1,23 @@
+//===- TileStores.h - Store a register tile in token-major rows -*- C++ -*-===//
+#ifndef CKJIT_LIB_TRANSFORMS_TILESTORES_H
+#define CKJIT_LIB_TRANSFORMS_TILESTORES_H
+
+#include "KernelBuilder.h"
+
+namespace ckjit::ck {
+
+/// Where the rows of a tile go: out[lead...][firstToken + lane][column ...].
+struct RowStore {
+  mlir::Value out;
+  mlir::Value column;              ///< first column
+  mlir::Value firstToken;          ///< token of lane 0
+  mlir::Value firstRow;            ///< tokens before it are not stored; null: none
+  mlir::SmallVector<mlir::Value, 1> lead; ///< leading indices
+  mlir::Value valid;               ///< number of values to store, at most the tile's; null: all
+};
+
+/// Stores values[r][lane] as out[token of lane][column + r] for the tokens below T.
+void storeTransposed(KernelBuilder &b, mlir::ValueRange values, const RowStore &rows);
+
+} // namespace ckjit::ck
+#endif

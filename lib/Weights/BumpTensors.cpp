@@ -1,0 +1,166 @@
+//===- BumpTensors.cpp - Where each tensor stands in the file -------------===//
+#include "BumpTensors.h"
+#include "BumpFormat.h"
+#include "RegularFile.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::weights;
+
+namespace {
+constexpr uint64_t kFirstInLayers = 2; ///< token_emb and pos_emb come before
+
+/// Describes tensor number i of a model without listing all of them.
+class Slots {
+public:
+  explicit Slots(const ModelConfig &config, ArrayRef<uint8_t> dtypes)
+      : layers(config.numLayers), dtypes(dtypes), pattern(weightTensors(oneLayer(config))) {}
+
+  uint64_t count() const { return tableEntries(layers); }
+  bool inLayer(uint64_t i) const { return i >= kFirstInLayers && i < kFirstInLayers + kTensorsPerLayer * layers; }
+
+  const TensorSpec &spec(uint64_t i) const {
+    if (i < kFirstInLayers)
+      return pattern[i];
+    if (inLayer(i))
+      return pattern[kFirstInLayers + (i - kFirstInLayers) % kTensorsPerLayer];
+    return pattern[i - kTensorsPerLayer * (layers - 1)];
+  }
+  DType dtype(uint64_t i) const { return dtypes.empty() ? DType::FP32 : static_cast<DType>(dtypes[i]); }
+
+  std::string label(uint64_t i) const {
+    TensorSpec named = spec(i);
+    if (inLayer(i))
+      named.layer = static_cast<int>((i - kFirstInLayers) / kTensorsPerLayer);
+    return tensorLabel(named);
+  }
+
+  /// Bytes of tensor i, or none when they pass 2^63.
+  std::optional<int64_t> bytes(uint64_t i) const {
+    std::optional<int64_t> elements = 1;
+    for (int64_t extent : spec(i).shape)
+      elements = elements ? checkedMul(*elements, extent) : std::nullopt;
+    std::optional<uint64_t> stored = elements ? storedBytes(*elements, dtype(i)) : std::nullopt;
+    return stored ? std::optional<int64_t>(*stored) : std::nullopt;
+  }
+
+private:
+  static ModelConfig oneLayer(ModelConfig config) {
+    config.numLayers = 1;
+    return config;
+  }
+
+  uint64_t layers;
+  ArrayRef<uint8_t> dtypes;
+  std::vector<TensorSpec> pattern;
+};
+
+Error checkCodes(StringRef path, const Slots &slots, ArrayRef<uint8_t> dtypes) {
+  for (uint64_t i = 0; i < dtypes.size(); ++i) {
+    bool quantizable = mayBeQuantized(slots.spec(i).name);
+    DType dtype = slots.dtype(i);
+    if (dtype == DType::FP32 || (quantizable && (dtype == DType::Q4_K || dtype == DType::Q6_K)))
+      continue;
+    return fieldError(path, formatv("dtype table entry {0} ({1})", i, slots.label(i)).str(),
+                      formatv("{0} ({1})", dtypes[i], dtypeName(dtypes[i])).str(),
+                      quantizable ? "0 (fp32), 7 (q4_k) or 8 (q6_k)" : "0 (fp32)");
+  }
+  return Error::success();
+}
+
+/// SPEC 2.3: with any quantized weight, rows must be whole blocks.
+Error checkBlockRules(StringRef path, const ModelConfig &config, const Slots &slots, ArrayRef<uint8_t> dtypes) {
+  const int64_t block = blockShape(DType::Q4_K).elements;
+  auto notBlocks = [&](StringRef dim, int64_t value, uint64_t i) {
+    return fieldError(path, dim, Twine(value),
+                      formatv("a multiple of {0}, because {1} is {2}", block, slots.label(i), dtypeName(dtypes[i]))
+                          .str());
+  };
+  for (uint64_t i = 0; i < dtypes.size(); ++i) {
+    if (slots.dtype(i) == DType::FP32)
+      continue;
+    if (config.alignedHidden() % block != 0)
+      return notBlocks("aligned embed_dim", config.alignedHidden(), i);
+    if (config.alignedIntermediate() % block != 0)
+      return notBlocks("aligned intermediate size", config.alignedIntermediate(), i);
+    int64_t concatenated = config.numHeads * config.alignedHead();
+    if (slots.spec(i).name == "wo" && concatenated != config.alignedHidden())
+      return fieldError(path, "num_heads times aligned head_dim", Twine(concatenated),
+                        formatv("{0}, the aligned embed_dim, because {1} is {2}", config.alignedHidden(),
+                                slots.label(i), dtypeName(dtypes[i]))
+                            .str());
+  }
+  return Error::success();
+}
+
+/// Bytes of all tensors, or none when they pass 2^63. Without a table every layer is equal.
+std::optional<int64_t> totalBytes(const Slots &slots, int64_t layers, bool equalLayers) {
+  uint64_t listed = equalLayers ? kFirstInLayers + kTensorsPerLayer : slots.count() - 2;
+  std::optional<int64_t> sum = 0, inLayers = 0;
+  for (uint64_t i = 0; i < listed; ++i) {
+    std::optional<int64_t> &part = slots.inLayer(i) ? inLayers : sum;
+    std::optional<int64_t> bytes = slots.bytes(i);
+    part = part && bytes ? checkedAdd(*part, *bytes) : std::nullopt;
+  }
+  if (inLayers && equalLayers)
+    inLayers = checkedMul(*inLayers, layers);
+  for (uint64_t i : {slots.count() - 2, slots.count() - 1}) {
+    std::optional<int64_t> bytes = slots.bytes(i);
+    sum = sum && bytes ? checkedAdd(*sum, *bytes) : std::nullopt;
+  }
+  return sum && inLayers ? checkedAdd(*sum, *inLayers) : std::nullopt;
+}
+
+/// Where a payload of `found` bytes ends; called only when it is too short, so the walk ends inside it.
+std::string endOfShortPayload(const Slots &slots, int64_t found) {
+  int64_t left = found;
+  for (uint64_t i = 0; i < slots.count(); ++i) {
+    std::optional<int64_t> bytes = slots.bytes(i);
+    if (!bytes || *bytes > left)
+      return formatv("the file ends at byte {0} of {1}", left, slots.label(i));
+    left -= *bytes;
+  }
+  return "the file ends after the last tensor";
+}
+
+Error checkSize(StringRef path, const Slots &slots, int64_t layers, bool equalLayers, Payload payload) {
+  int64_t found = static_cast<int64_t>(payload.end - payload.start);
+  std::optional<int64_t> expected = totalBytes(slots, layers, equalLayers);
+  if (expected && *expected == found)
+    return Error::success();
+  std::string wanted = expected ? formatv("{0}", *expected).str() : "more than 2^63";
+  if (expected && *expected < found)
+    return fieldError(path, "bytes of tensor data", Twine(found),
+                      formatv("{0}; the {1} bytes after the last tensor are no config footer", wanted,
+                              found - *expected)
+                          .str());
+  return fieldError(path, "bytes of tensor data", Twine(found), wanted + "; " + endOfShortPayload(slots, found));
+}
+} // namespace
+
+Expected<std::vector<BumpTensor>> ckjit::weights::placeTensors(StringRef path, const ModelConfig &config,
+                                                               ArrayRef<uint8_t> dtypes, Payload payload) {
+  Slots slots(config, dtypes);
+  if (Error error = checkCodes(path, slots, dtypes))
+    return error;
+  if (Error error = checkBlockRules(path, config, slots, dtypes))
+    return error;
+  if (Error error = checkSize(path, slots, config.numLayers, dtypes.empty(), payload))
+    return error;
+  std::vector<BumpTensor> tensors;
+  uint64_t offset = payload.start;
+  for (TensorSpec &spec : weightTensors(config)) {
+    uint64_t i = tensors.size();
+    uint64_t bytes = static_cast<uint64_t>(*slots.bytes(i));
+    if (spec.name == "wo" && slots.dtype(i) != DType::FP32) {
+      // Quantized, the heads' columns stand side by side in each row.
+      spec.shape = {config.alignedHidden(), config.numHeads * config.alignedHead()};
+      spec.logical = {config.hiddenSize, config.numHeads * config.headDim()};
+    }
+    tensors.push_back({std::move(spec), slots.dtype(i), offset, bytes});
+    offset += bytes;
+  }
+  return tensors;
+}

@@ -1,0 +1,41 @@
+//===- RegularFile.h - Bounded reads of a regular file ----------*- C++ -*-===//
+#ifndef CKJIT_LIB_WEIGHTS_REGULARFILE_H
+#define CKJIT_LIB_WEIGHTS_REGULARFILE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ckjit::weights {
+
+/// "PATH: FIELD: found FOUND, expected EXPECTED" - the form of every complaint about a file.
+llvm::Error fieldError(llvm::StringRef path, const llvm::Twine &field, const llvm::Twine &found,
+                       const llvm::Twine &expected);
+
+/// A regular file open for reading. Directories, pipes and devices are refused
+/// without waiting for them.
+class RegularFile {
+public:
+  static llvm::Expected<std::unique_ptr<RegularFile>> open(llvm::StringRef path);
+  ~RegularFile();
+  RegularFile(const RegularFile &) = delete;
+  RegularFile &operator=(const RegularFile &) = delete;
+
+  const std::string &path() const { return name; }
+  /// Size in bytes when it was opened.
+  uint64_t size() const { return bytes; }
+
+  /// Reads exactly `count` bytes at `offset` into `dst`; thread-safe. Error when the file ends before.
+  llvm::Error read(uint64_t offset, void *dst, uint64_t count) const;
+
+private:
+  RegularFile(llvm::StringRef path, int fd) : name(path.str()), fd(fd) {}
+  std::string name;
+  int fd;
+  uint64_t bytes = 0;
+};
+
+} // namespace ckjit::weights
+#endif

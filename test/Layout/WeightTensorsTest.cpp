@@ -1,0 +1,90 @@
+//===- WeightTensorsTest.cpp - Order, shapes and padding of the tensors ---===//
+#include "ckjit/Layout/ArenaPlan.h"
+#include <catch2/catch.hpp>
+
+using namespace ckjit;
+
+namespace {
+using Shape = llvm::SmallVector<int64_t, 3>;
+
+/// hd 20, aligned 32; hidden 60, aligned 64; intermediate 100, aligned 112.
+ModelConfig awkwardDims() {
+  return {.numLayers = 2, .hiddenSize = 60, .intermediateSize = 100, .numHeads = 3, .numKVHeads = 1, .vocabSize = 257,
+          .contextWindow = 17, .rmsNormEps = 1e-6f, .ropeTheta = 500000.0f};
+}
+
+int64_t payloadBytes(const ModelConfig &config) {
+  int64_t elements = 0;
+  for (const TensorSpec &spec : weightTensors(config))
+    elements += spec.elements();
+  return 4 * elements;
+}
+} // namespace
+
+TEST_CASE("tensors come in the file's order") {
+  std::vector<std::string> names;
+  for (const TensorSpec &spec : weightTensors(awkwardDims()))
+    names.push_back(std::to_string(spec.layer) + " " + spec.name);
+  std::vector<std::string> expected = {"-1 token_emb", "-1 pos_emb"};
+  for (const char *layer : {"0 ", "1 "})
+    for (const char *name : {"ln1_gamma", "ln2_gamma", "wq", "bq", "wk", "bk", "wv", "bv", "wo", "bo", "w1", "b1",
+                             "w2", "b2"})
+      expected.push_back(std::string(layer) + name);
+  expected.insert(expected.end(), {"-1 final_ln_weight", "-1 final_ln_bias"});
+  CHECK(names == expected);
+}
+
+TEST_CASE("tensor shapes are those of SPEC 2.3") {
+  std::vector<TensorSpec> tensors = weightTensors(awkwardDims());
+  const Shape expected[] = {{257, 64}, {17, 64},    {64}, {64},       {3, 32, 64}, {3, 32},  {1, 32, 64}, {1, 32},
+                            {1, 32, 64}, {1, 32}, {3, 64, 32}, {64}, {224, 64},   {224},    {64, 112},   {64}};
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    INFO(tensors[i].name);
+    CHECK(tensors[i].shape == expected[i]);
+  }
+  CHECK(tensors.back().shape == Shape{64});
+}
+
+TEST_CASE("payload sizes equal those of files made by the seed's tools") {
+  // File size minus 128 header bytes, 4 length bytes and 14 L + 4 table bytes.
+  ModelConfig c = awkwardDims();
+  c.numKVHeads = 3;
+  CHECK(payloadBytes(c) == 445604 - 132 - 32);
+  ModelConfig train{.numLayers = 1, .hiddenSize = 64, .intermediateSize = 88, .numHeads = 4, .numKVHeads = 2,
+                    .vocabSize = 70, .contextWindow = 20};
+  CHECK(payloadBytes(train) == 148886 - 132 - 18);
+  ModelConfig stories{.numLayers = 5, .hiddenSize = 64, .intermediateSize = 172, .numHeads = 8, .numKVHeads = 4,
+                      .vocabSize = 512, .contextWindow = 256};
+  CHECK(payloadBytes(stories) == 1381966 - 132 - 74);
+}
+
+TEST_CASE("logical runs cover each real element once and no padding") {
+  for (const TensorSpec &spec : weightTensors(awkwardDims())) {
+    INFO(spec.name);
+    std::vector<int> seen(spec.elements());
+    spec.forEachLogicalRun([&](int64_t first, int64_t count) {
+      REQUIRE(first >= 0);
+      REQUIRE(first + count <= spec.elements());
+      for (int64_t i = first; i < first + count; ++i)
+        ++seen[i];
+    });
+    auto expected = [&](int64_t i) -> bool {
+      if (spec.name == "wq" || spec.name == "wk" || spec.name == "wv")
+        return i % 64 < 60 && i / 64 % 32 < 20;
+      if (spec.name == "wo")
+        return i % 32 < 20 && i / 32 % 64 < 60;
+      if (spec.name == "w1")
+        return i % 64 < 60 && i / 64 % 112 < 100;
+      if (spec.name == "b1")
+        return i % 112 < 100;
+      if (spec.name == "w2")
+        return i % 112 < 100 && i / 112 < 60;
+      if (spec.name[0] == 'b' && spec.name != "bo" && spec.name != "b2")
+        return i % 32 < 20;
+      return i % 64 < 60;
+    };
+    for (size_t i = 0; i < seen.size(); ++i)
+      if (seen[i] != expected(i))
+        FAIL("element " << i << " seen " << seen[i] << " times");
+  }
+}

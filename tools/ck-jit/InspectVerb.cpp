@@ -1,0 +1,201 @@
+//===- InspectVerb.cpp - ck-jit inspect: what a weight file holds ---------===//
+#include "Verbs.h"
+#include "ckjit/Weights/Bump.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <fmt/format.h>
+
+using namespace llvm;
+
+namespace ckjit::tool {
+namespace {
+
+cl::SubCommand inspectCommand(
+    "inspect", "Show and check what a weight file holds\n\n"
+               "  Opens FILE with every check that a run makes (header against config, dtype table, exact size,\n"
+               "  SHA-256) and prints the header, the dtype table, and each tensor's shape, place and size.\n\n"
+               "  Examples:\n"
+               "    ck-jit inspect model.bump\n"
+               "    ck-jit inspect model.bump --config config.json --check-tensors\n"
+               "    ck-jit inspect weights.bin --raw --config config.json --json");
+
+cl::opt<std::string> path(cl::Positional, cl::sub(inspectCommand), cl::value_desc("FILE"),
+                          cl::desc("FILE"));
+cl::opt<std::string> configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
+                                cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
+cl::opt<bool> rawFlag("raw", cl::sub(inspectCommand), cl::desc("Accept a headerless file"));
+cl::opt<bool> checkTensors("check-tensors", cl::sub(inspectCommand),
+                           cl::desc("Fail if a weight is NaN or infinite, naming the tensor and the element"));
+cl::opt<bool> checksumFlag("checksum", cl::sub(inspectCommand),
+                           cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
+cl::opt<bool> noChecksum("no-checksum", cl::sub(inspectCommand), cl::desc("Don't check the SHA-256"));
+cl::opt<bool> jsonFlag("json", cl::sub(inspectCommand), cl::desc("Print JSON for programs"));
+
+StringRef checksumText(ChecksumState state) {
+  switch (state) {
+  case ChecksumState::NotChecked: return "not checked";
+  case ChecksumState::Ok: return "ok";
+  case ChecksumState::Absent: return "absent";
+  }
+  return "unknown";
+}
+
+std::string shapeText(const TensorSpec &spec) {
+  std::string text;
+  for (int64_t extent : spec.shape)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string headerText(const BumpFile &file) {
+  const BumpHeader &h = file.header;
+  std::string text = fmt::format("{}: {}, {} bytes\n", path.getValue(), bumpKindName(file.kind), file.fileBytes);
+  if (file.kind != BumpKind::Raw)
+    text += fmt::format("Header: version={} model_type={} layers={} vocab={} embed={} ctx={} heads={} head_dim={}\n"
+                        "Aligned dims (elements): embed={} head={} ctx={}\n"
+                        "SHA-256: {}\n",
+                        h.version, h.modelType, h.numLayers, h.vocabSize, h.embedDim, h.context, h.numHeads, h.headDim,
+                        h.alignedEmbed, h.alignedHead, h.alignedContext, toHex(h.sha256, /*LowerCase=*/true));
+  const ModelConfig &c = file.config;
+  text += fmt::format("Checksum: {}\n"
+                      "Config ({}): layers={} embed={} intermediate={} heads={} kv_heads={} vocab={} ctx={} "
+                      "eps={:.6g} rope_theta={:.6g}\n",
+                      checksumText(file.checksum), file.configSource, c.numLayers, c.hiddenSize, c.intermediateSize,
+                      c.numHeads, c.numKVHeads, c.vocabSize, c.contextWindow, c.rmsNormEps, c.ropeTheta);
+  return text;
+}
+
+/// The dtype table: globals first and last, a row a layer, entries as dtype codes.
+std::string tableText(const BumpFile &file) {
+  if (file.kind != BumpKind::V3)
+    return "";
+  std::string text = fmt::format("dtype table ({} entries):", file.tensors.size());
+  int layer = -2;
+  for (const BumpTensor &tensor : file.tensors) {
+    if (tensor.spec.layer != layer) {
+      layer = tensor.spec.layer;
+      text += layer < 0 ? "\n  globals  " : fmt::format("\n  layer {:<3}", layer);
+    }
+    text += fmt::format(" {}", static_cast<int>(tensor.dtype));
+  }
+  return text + "\n  (0 fp32, 7 q4_k, 8 q6_k)\n";
+}
+
+void printText(const BumpFile &file, const std::string &tensorsState) {
+  outs() << headerText(file) << tableText(file);
+  if (!tensorsState.empty())
+    outs() << "Values: " << tensorsState << "\n";
+  outs() << "\n" << fmt::format("  {:<22}{:<8}{:<20}{:>16}{:>16}\n", "tensor", "dtype", "shape", "offset", "bytes");
+  for (const BumpTensor &tensor : file.tensors) {
+    const TensorSpec &spec = tensor.spec;
+    outs() << fmt::format("  {:<22}{:<8}{:<20}{:>16}{:>16}\n",
+                          spec.layer < 0 ? spec.name : fmt::format("L{} {}", spec.layer, spec.name),
+                          dtypeName(tensor.dtype), shapeText(spec), tensor.fileOffset, tensor.bytes);
+  }
+}
+
+void printHeaderJson(json::OStream &out, const BumpHeader &h) {
+  out.attributeObject("header", [&] {
+    out.attribute("version", h.version);
+    out.attribute("model_type", h.modelType);
+    out.attribute("num_layers", h.numLayers);
+    out.attribute("vocab_size", h.vocabSize);
+    out.attribute("embed_dim", h.embedDim);
+    out.attribute("context", h.context);
+    out.attribute("num_heads", h.numHeads);
+    out.attribute("head_dim", h.headDim);
+    out.attribute("aligned_embed", h.alignedEmbed);
+    out.attribute("aligned_head", h.alignedHead);
+    out.attribute("aligned_context", h.alignedContext);
+    out.attribute("sha256", toHex(h.sha256, /*LowerCase=*/true));
+  });
+}
+
+void printConfigJson(json::OStream &out, const BumpFile &file) {
+  const ModelConfig &c = file.config;
+  out.attributeObject("config", [&] {
+    out.attribute("source", file.configSource);
+    out.attribute("num_hidden_layers", c.numLayers);
+    out.attribute("hidden_size", c.hiddenSize);
+    out.attribute("intermediate_size", c.intermediateSize);
+    out.attribute("num_attention_heads", c.numHeads);
+    out.attribute("num_key_value_heads", c.numKVHeads);
+    out.attribute("vocab_size", c.vocabSize);
+    out.attribute("max_position_embeddings", c.contextWindow);
+    out.attribute("rms_norm_eps", c.rmsNormEps);
+    out.attribute("rope_theta", c.ropeTheta);
+  });
+}
+
+void printTensorJson(json::OStream &out, const BumpTensor &tensor) {
+  out.object([&] {
+    out.attribute("name", tensor.spec.name);
+    if (tensor.spec.layer >= 0)
+      out.attribute("layer", tensor.spec.layer);
+    out.attribute("dtype", dtypeName(tensor.dtype));
+    out.attributeArray("shape", [&] {
+      for (int64_t extent : tensor.spec.shape)
+        out.value(extent);
+    });
+    out.attribute("offset", tensor.fileOffset);
+    out.attribute("bytes", tensor.bytes);
+  });
+}
+
+void printJson(const BumpFile &file, const std::string &tensorsState) {
+  json::OStream out(outs(), /*IndentSize=*/2);
+  out.object([&] {
+    out.attribute("file", json::fixUTF8(path));
+    out.attribute("kind", bumpKindName(file.kind));
+    out.attribute("file_bytes", file.fileBytes);
+    out.attribute("checksum", checksumText(file.checksum));
+    if (!tensorsState.empty())
+      out.attribute("values", tensorsState);
+    if (file.kind != BumpKind::Raw)
+      printHeaderJson(out, file.header);
+    printConfigJson(out, file);
+    out.attributeArray("tensors", [&] {
+      for (const BumpTensor &tensor : file.tensors)
+        printTensorJson(out, tensor);
+    });
+  });
+  outs() << "\n";
+}
+
+Expected<std::unique_ptr<BumpFile>> openNamed() {
+  if (path.empty())
+    return usageError("no weight file named: ck-jit inspect FILE");
+  if (checksumFlag && noChecksum)
+    return usageError("--checksum and --no-checksum exclude each other; give one of them");
+  BumpOpenOptions options;
+  options.configPath = configPath;
+  options.allowRaw = rawFlag;
+  if (checksumFlag || noChecksum)
+    options.verifyChecksum = bool(checksumFlag);
+  return BumpFile::open(path, options);
+}
+
+Error run() {
+  Expected<std::unique_ptr<BumpFile>> file = openNamed();
+  if (!file)
+    return file.takeError();
+  std::optional<std::string> nonFinite;
+  if (checkTensors) {
+    Expected<std::optional<std::string>> found = (*file)->findNonFinite();
+    if (!found)
+      return found.takeError();
+    nonFinite = *found;
+  }
+  std::string tensorsState = !checkTensors ? "" : nonFinite ? *nonFinite : "all finite";
+  jsonFlag ? printJson(**file, tensorsState) : printText(**file, tensorsState);
+  if (nonFinite)
+    return createStringError(path + ": tensor values: found " + *nonFinite + ", expected finite numbers");
+  return Error::success();
+}
+
+} // namespace
+
+Verb inspectVerb() { return {&inspectCommand, run}; }
+
+} // namespace ckjit::tool

@@ -1,0 +1,18 @@
+//===- ck-opt.cpp - Runs the project's passes on a .mlir file -------------===//
+#include "ckjit/Dialect/CK/CKDialect.h"
+#include "ckjit/Transforms/Passes.h"
+#include "ckjit/Transforms/Pipeline.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  ckjit::registerPasses();
+  mlir::DialectRegistry registry;
+  registry.insert<ckjit::ck::CKDialect, mlir::affine::AffineDialect, mlir::arith::ArithDialect,
+                  mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
+                  mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                  mlir::vector::VectorDialect>();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "ck-opt: runs the passes of ck-jit on a .mlir file\n", registry));
+}
