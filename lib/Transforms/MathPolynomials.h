@@ -3,6 +3,7 @@
 #define CKJIT_LIB_TRANSFORMS_MATHPOLYNOMIALS_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace ckjit::ck {
 

@@ -75,14 +75,13 @@ static void addLLVMPasses(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-void ckjit::buildPipeline(OpPassManager &manager, const PipelineOptions &options, Stage stage) {
-  addProgramPasses(manager, options);
-  if (stage >= Stage::Loops)
-    addLoopPasses(manager, options);
-  if (stage >= Stage::Vector)
-    addVectorPasses(manager, options);
-  if (stage >= Stage::LLVMDialect)
-    addLLVMPasses(manager);
+void ckjit::addStage(OpPassManager &manager, const PipelineOptions &options, Stage stage) {
+  switch (stage) {
+  case Stage::CK: return addProgramPasses(manager, options);
+  case Stage::Loops: return addLoopPasses(manager, options);
+  case Stage::Vector: return addVectorPasses(manager, options);
+  case Stage::LLVMDialect: return addLLVMPasses(manager);
+  }
 }
 
 void ckjit::registerPasses() {

@@ -18,8 +18,9 @@ struct PipelineOptions {
   std::string faultyKernel; ///< test only: break the kernels whose name starts so
 };
 
-/// Adds the passes that bring an imported module (with #ck.target) to `stage`.
-void buildPipeline(mlir::OpPassManager &manager, const PipelineOptions &options, Stage stage);
+/// Adds the passes that bring a module of the stage before (for Stage::CK: an imported one,
+/// with #ck.target) to `stage`.
+void addStage(mlir::OpPassManager &manager, const PipelineOptions &options, Stage stage);
 
 /// Registers all passes of the project and of the pipeline, for tools that take pass names.
 void registerPasses();

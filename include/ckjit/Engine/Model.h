@@ -1,0 +1,64 @@
+//===- Model.h - A compiled model with its weights in memory ----*- C++ -*-===//
+#ifndef CKJIT_ENGINE_MODEL_H
+#define CKJIT_ENGINE_MODEL_H
+
+#include "ckjit/JIT/Program.h"
+#include "ckjit/Layout/ArenaPlan.h"
+#include "ckjit/Runtime/Arena.h"
+#include "ckjit/Runtime/ThreadTeam.h"
+#include "ckjit/Weights/Bump.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace ckjit {
+
+/// A target id that cross entropy passes over.
+inline constexpr int32_t kIgnoredTarget = -100;
+
+/// A compiled program, its arena and its thread team. Not for several threads at once.
+class Model {
+public:
+  /// Compiles `graph` and reserves its arena; `threads` 0 means all usable cores. Weights are
+  /// zeros until loaded.
+  static llvm::Expected<std::unique_ptr<Model>> create(const CKIRGraph &graph, llvm::StringRef where,
+                                                       const CompileOptions &options, unsigned threads);
+
+  /// Reads every weight into its place, the threads of the team sharing the tensors. Error for a
+  /// tensor that isn't fp32 or can't be read. `progress` hears the bytes read so far from thread 0.
+  llvm::Error load(const BumpFile &file, llvm::function_ref<void(uint64_t done, uint64_t total)> progress = nullptr);
+
+  /// Gives each weight tensor to `fill(spec, dst)`, for models made in memory.
+  void fillWeights(llvm::function_ref<void(const TensorSpec &, float *)> fill);
+
+  /// Runs the forward pass over `tokens` (1 to C ids, each in [0, V), checked), computing logits of
+  /// rows firstRow..T-1. `targets` (empty, or one a token; kIgnoredTarget passes) fills losses().
+  llvm::Error prefill(llvm::ArrayRef<int32_t> tokens, int64_t firstRow, llvm::ArrayRef<int32_t> targets = {});
+
+  /// Logits of row t, [V]; valid for the rows computed last.
+  llvm::ArrayRef<float> logits(int64_t row) const;
+  /// Cross entropy of each position, [T]; 0 where ignored.
+  llvm::ArrayRef<float> losses() const;
+  /// The buffer's start in the arena, or null when the plan has none of that name.
+  float *buffer(llvm::StringRef name, int layer = -1);
+
+  const ArenaPlan &plan() const { return arenaPlan; }
+  const CompiledObject &compiled() const { return program->compiled(); }
+  unsigned threads() const { return team->size(); }
+  const ModelConfig &config() const { return arenaPlan.config; }
+
+private:
+  Model(ArenaPlan plan, Arena arena) : arenaPlan(std::move(plan)), arena(std::move(arena)) {}
+  void fillRopeTables(int64_t rows);
+  template <typename T> T *at(const ProgramBuffer &buffer) const {
+    return reinterpret_cast<T *>(arena.data() + buffer.offset);
+  }
+
+  ArenaPlan arenaPlan;
+  Arena arena;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<ThreadTeam> team;
+  int64_t ropeRows = 0; ///< rows of the RoPE tables filled so far
+  int64_t rowsRun = 0;  ///< T of the last prefill
+};
+
+} // namespace ckjit
+#endif

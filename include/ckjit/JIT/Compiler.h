@@ -1,0 +1,59 @@
+//===- Compiler.h - From a graph to an object file --------------*- C++ -*-===//
+#ifndef CKJIT_JIT_COMPILER_H
+#define CKJIT_JIT_COMPILER_H
+
+#include "ckjit/Graph/CKIRGraph.h"
+#include "ckjit/Target/TargetDescription.h"
+#include "ckjit/Transforms/Pipeline.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ckjit {
+
+struct CompileOptions {
+  TargetDescription target;
+  PipelineOptions pipeline;
+};
+
+/// What can be printed on the way (`ck-jit emit --stage`).
+enum class EmitStage : uint8_t { Graph, CK, Loops, Vector, LLVMDialect, LLVM, Asm, Obj };
+llvm::StringRef emitStageName(EmitStage stage);
+std::optional<EmitStage> parseEmitStage(llvm::StringRef name);
+
+/// Milliseconds of each step of a compilation.
+struct CompileTimes {
+  double import = 0, passes = 0, translate = 0, codegen = 0, link = 0;
+  double total() const { return import + passes + translate + codegen + link; }
+};
+
+/// Where the program finds a buffer in the arena.
+struct ProgramBuffer {
+  std::string name;
+  int layer = -1;
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// A compiled program before it is linked: a relocatable ELF object with the function
+/// `prefill` and its kernels, and the arena it runs on.
+struct CompiledObject {
+  llvm::SmallVector<char, 0> object;
+  std::vector<ProgramBuffer> buffers; ///< weights, slots and extra buffers, not scratch
+  uint64_t arenaBytes = 0;
+  unsigned kernels = 0;
+  CompileTimes times;
+  const ProgramBuffer *find(llvm::StringRef name, int layer = -1) const;
+};
+
+/// Compiles `graph`; `where` names it in messages. Errors: those of validateGraph, and any
+/// diagnostic of a pass, as text.
+llvm::Expected<CompiledObject> compileGraph(const CKIRGraph &graph, llvm::StringRef where,
+                                            const CompileOptions &options);
+
+/// The text (for Obj: the bytes that the JIT links) of one stage.
+llvm::Expected<std::string> emitGraph(const CKIRGraph &graph, llvm::StringRef where, const CompileOptions &options,
+                                      EmitStage stage);
+
+} // namespace ckjit
+#endif

@@ -1,0 +1,34 @@
+//===- Program.h - An in-memory program -------------------------*- C++ -*-===//
+#ifndef CKJIT_JIT_PROGRAM_H
+#define CKJIT_JIT_PROGRAM_H
+
+#include "ckjit/JIT/Compiler.h"
+#include <memory>
+
+namespace ckjit {
+
+/// A linked program: machine code in memory, valid as long as the object lives.
+class Program {
+public:
+  /// (team, tid, threads, T, first row of logits wanted, arena). Called on every thread of
+  /// the team at once; `team` is a ThreadTeam.
+  using Entry = void (*)(void *team, uint64_t tid, uint64_t threads, uint64_t tokens, uint64_t firstRow, void *arena);
+
+  /// Links `compiled` with ORC and JITLink; adds the time to its `times.link`. The only symbol
+  /// that code may call is ckjit_barrier.
+  static llvm::Expected<std::unique_ptr<Program>> link(CompiledObject compiled);
+  ~Program();
+
+  Entry prefill() const { return entry; }
+  const CompiledObject &compiled() const { return object; }
+
+private:
+  struct State;
+  Program();
+  CompiledObject object;
+  Entry entry = nullptr;
+  std::unique_ptr<State> state;
+};
+
+} // namespace ckjit
+#endif

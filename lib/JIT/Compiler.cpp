@@ -1,0 +1,220 @@
+//===- Compiler.cpp - From a graph to an object file ----------------------===//
+#include "ckjit/JIT/Compiler.h"
+#include "Codegen.h"
+#include "ckjit/Dialect/CK/CKDialect.h"
+#include "ckjit/Import/Import.h"
+#include "ckjit/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace llvm;
+using namespace ckjit;
+
+namespace {
+constexpr std::pair<EmitStage, StringLiteral> kStageNames[] = {
+    {EmitStage::Graph, "graph"},   {EmitStage::CK, "ck"},     {EmitStage::Loops, "loops"},
+    {EmitStage::Vector, "vector"}, {EmitStage::LLVMDialect, "llvm-dialect"}, {EmitStage::LLVM, "llvm"},
+    {EmitStage::Asm, "asm"},       {EmitStage::Obj, "obj"}};
+
+/// Adds the time since its construction to a counter, in milliseconds.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &milliseconds) : milliseconds(milliseconds) {}
+  ~Stopwatch() {
+    std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
+    milliseconds += passed.count();
+  }
+
+private:
+  double &milliseconds;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// One compilation: the context, the module as far as it has been lowered, and its times.
+class Compilation {
+public:
+  Compilation(const CKIRGraph &graph, StringRef where, const CompileOptions &options)
+      : graph(graph), where(where), options(options), handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          raw_string_ostream(diagnostics) << (diagnostics.empty() ? "" : "\n") << diagnostic.str();
+          return mlir::success();
+        }) {
+    context.loadDialect<ck::CKDialect, mlir::func::FuncDialect, mlir::memref::MemRefDialect, mlir::affine::AffineDialect,
+                        mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
+                        mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  }
+
+  Error import();
+  /// Lowers through all stages up to `last`; collects the buffers after the first.
+  Error lower(Stage last);
+  Expected<std::unique_ptr<Module>> toLLVM();
+  Expected<SmallVector<char, 0>> generate(CodeGenFileType type);
+
+  mlir::ModuleOp top() { return *module; }
+  CompiledObject result;
+
+private:
+  Error runStage(Stage stage);
+  void collect();
+  Error failed(StringRef what) {
+    return createStringError(Twine(where) + ": " + what + (diagnostics.empty() ? "" : ": ") + diagnostics);
+  }
+
+  const CKIRGraph &graph;
+  std::string where;
+  const CompileOptions &options;
+  mlir::MLIRContext context;
+  std::string diagnostics;
+  mlir::ScopedDiagnosticHandler handler;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  LLVMContext llvmContext;
+};
+
+Error Compilation::import() {
+  Stopwatch watch(result.times.import);
+  auto imported = importGraph(context, graph, where);
+  if (!imported)
+    return imported.takeError();
+  module = std::move(*imported);
+  const TargetDescription &target = options.target;
+  mlir::Builder builder(&context);
+  (*module)->setAttr(ck::kTargetAttr,
+                     ck::TargetAttr::get(&context, builder.getStringAttr(target.cpu),
+                                         builder.getStringAttr(target.features), target.vectorBits, target.fma,
+                                         target.vectorRegisters, static_cast<int64_t>(target.l1dBytes),
+                                         static_cast<int64_t>(target.l2Bytes)));
+  return Error::success();
+}
+
+Error Compilation::runStage(Stage stage) {
+  mlir::PassManager manager(&context);
+#ifdef NDEBUG
+  // Verified between passes by the lit tests; here it would be a third of the compile time.
+  manager.enableVerifier(false);
+#endif
+  addStage(manager, options.pipeline, stage);
+  return mlir::failed(manager.run(*module)) ? failed("a pass failed") : Error::success();
+}
+
+Error Compilation::lower(Stage last) {
+  Stopwatch watch(result.times.passes);
+  for (Stage stage : {Stage::CK, Stage::Loops, Stage::Vector, Stage::LLVMDialect}) {
+    if (stage > last)
+      break;
+    if (Error error = runStage(stage))
+      return error;
+    if (stage == Stage::CK)
+      collect();
+  }
+  return Error::success();
+}
+
+void Compilation::collect() {
+  module->walk([&](ck::BufferOp buffer) {
+    if (buffer.getSpace() == ck::Space::Scratch || !buffer.getOffset())
+      return;
+    auto type = cast<mlir::MemRefType>(buffer.getType());
+    uint64_t bytes = static_cast<uint64_t>(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+    int layer = buffer.getLayer() ? static_cast<int>(*buffer.getLayer()) : -1;
+    result.buffers.push_back({buffer.getName().str(), layer, *buffer.getOffset(), bytes});
+  });
+  for (auto function : module->getOps<mlir::func::FuncOp>())
+    result.kernels += function->hasAttr(ck::kKernelAttr);
+  if (auto bytes = (*module)->getAttrOfType<mlir::IntegerAttr>(ck::kArenaBytesAttr))
+    result.arenaBytes = bytes.getInt();
+}
+
+Expected<std::unique_ptr<Module>> Compilation::toLLVM() {
+  Stopwatch watch(result.times.translate);
+  auto translated = translate(*module, llvmContext, options.target);
+  if (!translated)
+    return failed(toString(translated.takeError()));
+  return translated;
+}
+
+Expected<SmallVector<char, 0>> Compilation::generate(CodeGenFileType type) {
+  auto translated = toLLVM();
+  if (!translated)
+    return translated.takeError();
+  Stopwatch watch(result.times.codegen);
+  return ckjit::generate(**translated, options.target, type);
+}
+
+template <typename Op> std::string textOf(Op &&print) {
+  std::string text;
+  raw_string_ostream stream(text);
+  print(stream);
+  return text;
+}
+
+Stage lastPassStage(EmitStage stage) {
+  switch (stage) {
+  case EmitStage::Graph:
+  case EmitStage::CK: return Stage::CK;
+  case EmitStage::Loops: return Stage::Loops;
+  case EmitStage::Vector: return Stage::Vector;
+  default: return Stage::LLVMDialect;
+  }
+}
+} // namespace
+
+StringRef ckjit::emitStageName(EmitStage stage) {
+  for (auto &[value, name] : kStageNames)
+    if (value == stage)
+      return name;
+  llvm_unreachable("every stage has a name");
+}
+
+std::optional<EmitStage> ckjit::parseEmitStage(StringRef name) {
+  for (auto &[value, known] : kStageNames)
+    if (known == name)
+      return value;
+  return std::nullopt;
+}
+
+const ProgramBuffer *CompiledObject::find(StringRef name, int layer) const {
+  for (const ProgramBuffer &buffer : buffers)
+    if (buffer.name == name && buffer.layer == layer)
+      return &buffer;
+  return nullptr;
+}
+
+Expected<CompiledObject> ckjit::compileGraph(const CKIRGraph &graph, StringRef where, const CompileOptions &options) {
+  Compilation compilation(graph, where, options);
+  if (Error error = compilation.import())
+    return error;
+  if (Error error = compilation.lower(Stage::LLVMDialect))
+    return error;
+  auto object = compilation.generate(CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.takeError();
+  compilation.result.object = std::move(*object);
+  return std::move(compilation.result);
+}
+
+Expected<std::string> ckjit::emitGraph(const CKIRGraph &graph, StringRef where, const CompileOptions &options,
+                                       EmitStage stage) {
+  if (stage == EmitStage::Graph) {
+    auto kinds = validateGraph(graph, where);
+    return kinds ? Expected<std::string>(dumpGraph(graph)) : kinds.takeError();
+  }
+  Compilation compilation(graph, where, options);
+  if (Error error = compilation.import())
+    return error;
+  if (Error error = compilation.lower(lastPassStage(stage)))
+    return error;
+  if (stage <= EmitStage::LLVMDialect)
+    return textOf([&](raw_ostream &stream) { compilation.top().print(stream); });
+  if (stage == EmitStage::LLVM) {
+    auto module = compilation.toLLVM();
+    if (!module)
+      return module.takeError();
+    return textOf([&](raw_ostream &stream) { (*module)->print(stream, nullptr); });
+  }
+  auto bytes = compilation.generate(stage == EmitStage::Asm ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile);
+  if (!bytes)
+    return bytes.takeError();
+  return std::string(bytes->begin(), bytes->end());
+}
