@@ -4,6 +4,15 @@ if(CKJIT_SANITIZE)
   # g++ 12 sees uninitialized values in the instrumented standard library.
   list(APPEND CKJIT_WARNINGS -Wno-maybe-uninitialized)
 endif()
+if(CKJIT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "CKJIT_FUZZ needs clang (libFuzzer is a part of it); found ${CMAKE_CXX_COMPILER_ID}. "
+                        "The preset `fuzz` chooses clang++-22.")
+  endif()
+  # The names of g++'s warnings above are unknown to clang.
+  list(APPEND CKJIT_WARNINGS -Wno-unknown-warning-option)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(CKJIT_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined -fno-sanitize=vptr)

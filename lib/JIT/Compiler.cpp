@@ -6,6 +6,7 @@
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -36,21 +37,15 @@ private:
 /// One compilation: the context, the module as far as it has been lowered, and its times.
 class Compilation {
 public:
-  Compilation(const CKIRGraph &graph, StringRef where, const CompileOptions &options)
-      : graph(graph), where(where), options(options), handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          raw_string_ostream(diagnostics) << (diagnostics.empty() ? "" : "\n") << diagnostic.str();
-          return mlir::success();
-        }) {
-    context.loadDialect<ck::CKDialect, mlir::func::FuncDialect, mlir::memref::MemRefDialect, mlir::affine::AffineDialect,
-                        mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
-                        mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
-  }
-
-  Error import();
+  explicit Compilation(StringRef where, const CompileOptions &options);
+  Error import(const CKIRGraph &graph);
+  Error parse(StringRef text);
   /// Lowers through all stages up to `last`; collects the buffers after the first.
   Error lower(Stage last);
   Expected<std::unique_ptr<Module>> toLLVM();
   Expected<SmallVector<char, 0>> generate(CodeGenFileType type);
+  /// Everything from the ck program to the object.
+  Expected<CompiledObject> compile();
 
   mlir::ModuleOp top() { return *module; }
   CompiledObject result;
@@ -62,7 +57,8 @@ private:
     return createStringError(Twine(where) + ": " + what + (diagnostics.empty() ? "" : ": ") + diagnostics);
   }
 
-  const CKIRGraph &graph;
+  void setTarget();
+
   std::string where;
   const CompileOptions &options;
   mlir::MLIRContext context;
@@ -72,12 +68,38 @@ private:
   LLVMContext llvmContext;
 };
 
-Error Compilation::import() {
+Compilation::Compilation(StringRef where, const CompileOptions &options)
+    : where(where), options(options), handler(&context, [this](mlir::Diagnostic &diagnostic) {
+        raw_string_ostream(diagnostics) << (diagnostics.empty() ? "" : "\n") << diagnostic.str();
+        return mlir::success();
+      }) {
+  context.loadDialect<ck::CKDialect, mlir::func::FuncDialect, mlir::memref::MemRefDialect, mlir::affine::AffineDialect,
+                      mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect,
+                      mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+}
+
+Error Compilation::parse(StringRef text) {
+  Stopwatch watch(result.times.import);
+  module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return failed("not a program of the ck dialect");
+  if (!module->lookupSymbol<mlir::func::FuncOp>(kPrefillName))
+    return failed("there is no function @prefill");
+  setTarget();
+  return Error::success();
+}
+
+Error Compilation::import(const CKIRGraph &graph) {
   Stopwatch watch(result.times.import);
   auto imported = importGraph(context, graph, where);
   if (!imported)
     return imported.takeError();
   module = std::move(*imported);
+  setTarget();
+  return Error::success();
+}
+
+void Compilation::setTarget() {
   const TargetDescription &target = options.target;
   mlir::Builder builder(&context);
   (*module)->setAttr(ck::kTargetAttr,
@@ -85,7 +107,6 @@ Error Compilation::import() {
                                          builder.getStringAttr(target.features), target.vectorBits, target.fma,
                                          target.vectorRegisters, static_cast<int64_t>(target.l1dBytes),
                                          static_cast<int64_t>(target.l2Bytes)));
-  return Error::success();
 }
 
 Error Compilation::runStage(Stage stage) {
@@ -181,17 +202,28 @@ const ProgramBuffer *CompiledObject::find(StringRef name, int layer) const {
   return nullptr;
 }
 
-Expected<CompiledObject> ckjit::compileGraph(const CKIRGraph &graph, StringRef where, const CompileOptions &options) {
-  Compilation compilation(graph, where, options);
-  if (Error error = compilation.import())
+Expected<CompiledObject> Compilation::compile() {
+  if (Error error = lower(Stage::LLVMDialect))
     return error;
-  if (Error error = compilation.lower(Stage::LLVMDialect))
-    return error;
-  auto object = compilation.generate(CodeGenFileType::ObjectFile);
+  auto object = generate(CodeGenFileType::ObjectFile);
   if (!object)
     return object.takeError();
-  compilation.result.object = std::move(*object);
-  return std::move(compilation.result);
+  result.object = std::move(*object);
+  return std::move(result);
+}
+
+Expected<CompiledObject> ckjit::compileGraph(const CKIRGraph &graph, StringRef where, const CompileOptions &options) {
+  Compilation compilation(where, options);
+  if (Error error = compilation.import(graph))
+    return error;
+  return compilation.compile();
+}
+
+Expected<CompiledObject> ckjit::compileText(StringRef text, StringRef where, const CompileOptions &options) {
+  Compilation compilation(where, options);
+  if (Error error = compilation.parse(text))
+    return error;
+  return compilation.compile();
 }
 
 Expected<std::string> ckjit::emitGraph(const CKIRGraph &graph, StringRef where, const CompileOptions &options,
@@ -200,8 +232,8 @@ Expected<std::string> ckjit::emitGraph(const CKIRGraph &graph, StringRef where, 
     auto kinds = validateGraph(graph, where);
     return kinds ? Expected<std::string>(dumpGraph(graph)) : kinds.takeError();
   }
-  Compilation compilation(graph, where, options);
-  if (Error error = compilation.import())
+  Compilation compilation(where, options);
+  if (Error error = compilation.import(graph))
     return error;
   if (Error error = compilation.lower(lastPassStage(stage)))
     return error;

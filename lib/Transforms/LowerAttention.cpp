@@ -260,7 +260,7 @@ struct LowerAttentionPass : impl::LowerAttentionBase<LowerAttentionPass> {
       return op.emitOpError("tile has ") << op.getTile()->getVectors() << " vectors, expected a divisor of the "
                                          << group << " query heads of a kv head";
     if (keyBlock <= 0 || keyBlock % op.getTile()->getRows() != 0)
-      return op.emitOpError("key-block is ") << keyBlock << ", expected a multiple of the tile's "
+      return op.emitOpError("key-block is ") << keyBlock.getValue() << ", expected a multiple of the tile's "
                                              << op.getTile()->getRows() << " rows";
     return success();
   }

@@ -51,7 +51,9 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    FailureOr<ArenaPlan> planned = planOf(getOperation(), training);
+    // A program of kernels alone has no model, and then no seed buffers either.
+    FailureOr<ArenaPlan> planned =
+        getOperation()->hasAttr(kModelAttr) ? planOf(getOperation(), training) : FailureOr<ArenaPlan>(ArenaPlan());
     if (failed(planned))
       return signalPassFailure();
     uint64_t cursor = planned->totalBytes;

@@ -11,6 +11,9 @@ namespace ckjit::ck {
 
 namespace {
 constexpr int64_t kBytesOfFloat = 4;
+/// The code generator moves neighbouring loads of an unrolled loop together, ahead of their use, and
+/// spills what no longer fits; a step of rows x vectors FMAs is long enough without.
+constexpr int64_t kUnroll = 1;
 
 struct Tile {
   int64_t rows, vectors;
@@ -69,7 +72,7 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
     int64_t fitting = target.getL2() / 2 / panelBytes;
     int64_t block = panels ? std::max<int64_t>(panels, tile.vectors)
                            : std::max<int64_t>(1, fitting / tile.vectors) * tile.vectors;
-    op.setTileAttr(TileAttr::get(&getContext(), tile.rows, tile.vectors, block, unroll ? unroll : 4, strict));
+    op.setTileAttr(TileAttr::get(&getContext(), tile.rows, tile.vectors, block, unroll ? unroll : kUnroll, strict));
     ++chosen;
   }
 };

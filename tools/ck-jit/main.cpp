@@ -1,12 +1,20 @@
 //===- main.cpp - The ck-jit tool -----------------------------------------===//
 #include "Verbs.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fmt/format.h>
 
 using namespace llvm;
 using namespace ckjit::tool;
 
+/// Every verb, in the order in which a newcomer meets them. A new one stands here, in Verbs.h and in CMakeLists.txt.
+static std::vector<Verb> allVerbs() { return {initVerb(), inspectVerb(), irVerb(), layoutVerb()}; }
+
 namespace {
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+
 struct UsageError : ErrorInfo<UsageError> {
   static char ID;
   std::string message;
@@ -16,14 +24,95 @@ struct UsageError : ErrorInfo<UsageError> {
 };
 char UsageError::ID = 0;
 
-/// Prints every error of `error` and returns the exit code: 2 for wrong usage, else 1.
+void printError(const Twine &message) { errs() << "ck-jit: error: " << message << "\n"; }
+
+/// Prints every error of `error` and returns the exit code.
 int report(Error error) {
-  int code = 1;
+  int code = kExitFailure;
   handleAllErrors(std::move(error), [&](const ErrorInfoBase &info) {
     if (info.isA<UsageError>())
-      code = 2;
-    errs() << "ck-jit: error: " << info.message() << "\n";
+      code = kExitUsage;
+    printError(info.message());
   });
+  return code;
+}
+
+void printVerbs(raw_ostream &out) {
+  out << "ck-jit compiles a decoder-only transformer for this CPU and runs it.\n\n"
+         "Usage: ck-jit VERB [options]\n\n"
+         "Verbs:\n";
+  // A subcommand's description starts with its one-line summary.
+  for (const Verb &verb : allVerbs())
+    out << fmt::format("  {:<9} {}\n", verb.command->getName().str(),
+                       verb.command->getDescription().split('\n').first.str());
+  out << "\n`ck-jit VERB --help` explains a verb, `ck-jit --version` prints the version.\n"
+         "Exit code: 0 done, 1 failed, 2 wrong usage.\n";
+}
+
+/// LLVM's own options stand in every subcommand; in a verb's help they would hide its few.
+void hideForeignOptions() {
+  for (const Verb &verb : allVerbs())
+    for (auto &entry : cl::getRegisteredOptions(*verb.command))
+      if (entry.second->isInAllSubCommands())
+        entry.second->setHiddenFlag(cl::ReallyHidden);
+}
+
+bool asksForHelp(StringRef argument) { return is_contained({"--help", "-help", "--h", "-h"}, argument); }
+bool asksForVersion(StringRef argument) { return is_contained({"--version", "-version"}, argument); }
+
+/// Parses the command line; false after printing what is wrong with it.
+bool parse(ArrayRef<const char *> arguments) {
+  return cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data(), "", &errs());
+}
+
+/// LLVM's own --help would exit from inside the parser, so it gets to see the verb alone.
+int explain(const char *program, const char *verb) {
+  if (!parse({program, verb}))
+    return kExitUsage;
+  cl::PrintHelpMessage();
+  return 0;
+}
+
+/// Runs the verb that the command line has chosen.
+int runChosen() {
+  for (const Verb &verb : allVerbs())
+    if (*verb.command) {
+      Error error = verb.run();
+      return error ? report(std::move(error)) : 0;
+    }
+  printError("no verb given; `ck-jit --help` lists them");
+  return kExitUsage;
+}
+
+int dispatch(ArrayRef<const char *> arguments) {
+  if (arguments.size() < 2) {
+    printVerbs(errs());
+    return kExitUsage;
+  }
+  StringRef first = arguments[1];
+  bool helpOfVerb = first == "help" && arguments.size() == 3;
+  if (!helpOfVerb && (first == "help" || asksForHelp(first))) {
+    printVerbs(outs());
+    return 0;
+  }
+  if (any_of(arguments.drop_front(), asksForVersion)) {
+    outs() << "ck-jit " CKJIT_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+    return 0;
+  }
+  if (helpOfVerb || any_of(arguments.drop_front(2), asksForHelp))
+    return explain(arguments[0], helpOfVerb ? arguments[2] : arguments[1]);
+  return parse(arguments) ? runChosen() : kExitUsage;
+}
+
+/// Writes out what is still buffered. A stream that is destroyed with an error aborts the program, so errors end here.
+int finish(int code) {
+  outs().flush();
+  if (std::error_code lost = outs().error()) {
+    outs().clear_error();
+    printError("standard output: " + lost.message() + "; what was printed is incomplete");
+    code = code ? code : kExitFailure;
+  }
+  errs().clear_error();
   return code;
 }
 } // namespace
@@ -32,19 +121,6 @@ Error ckjit::tool::usageError(const Twine &message) { return make_error<UsageErr
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  const Verb verbs[] = {irVerb(), layoutVerb(), inspectVerb(), initVerb()};
-  const char *overview = "ck-jit: compiles a decoder-only transformer for this CPU and runs it\n\n"
-                         "  ck-jit VERB --help explains a verb.\n";
-  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errs()))
-    return 2;
-  for (const Verb &verb : verbs) {
-    if (!*verb.command)
-      continue;
-    if (Error error = verb.run())
-      return report(std::move(error));
-    outs().flush();
-    return 0;
-  }
-  errs() << "ck-jit: error: no verb given; `ck-jit --help` lists them\n";
-  return 2;
+  hideForeignOptions();
+  return finish(dispatch(ArrayRef<const char *>(argv, argc)));
 }

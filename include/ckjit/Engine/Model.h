@@ -42,6 +42,7 @@ public:
 
   const ArenaPlan &plan() const { return arenaPlan; }
   const CompiledObject &compiled() const { return program->compiled(); }
+  void *entryAddress() const { return reinterpret_cast<void *>(program->prefill()); }
   unsigned threads() const { return team->size(); }
   const ModelConfig &config() const { return arenaPlan.config; }
 

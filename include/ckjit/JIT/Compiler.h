@@ -51,6 +51,10 @@ struct CompiledObject {
 llvm::Expected<CompiledObject> compileGraph(const CKIRGraph &graph, llvm::StringRef where,
                                             const CompileOptions &options);
 
+/// Compiles the ck program `text` (MLIR; a function @prefill of ck ops over buffers) through the same
+/// pipeline: kernels alone, for tests and benchmarks. A module without #ck.model may hold extra and scratch buffers.
+llvm::Expected<CompiledObject> compileText(llvm::StringRef text, llvm::StringRef where, const CompileOptions &options);
+
 /// The text (for Obj: the bytes that the JIT links) of one stage.
 llvm::Expected<std::string> emitGraph(const CKIRGraph &graph, llvm::StringRef where, const CompileOptions &options,
                                       EmitStage stage);

@@ -1,0 +1,25 @@
+# What a lit test of the project is and what its RUN lines may use.
+import os
+
+import lit.formats
+
+config.name = "ck-jit"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.ckjit_binary_dir
+
+# ck-opt and ck-jit are this build's; FileCheck, not, count and split-file are LLVM's.
+config.environment["PATH"] = os.pathsep.join(
+    [config.ckjit_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
+)
+
+# Small model configs.
+config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
+# `%exits 2 COMMAND` succeeds if COMMAND ends with exactly that code; `not` takes any but 0.
+config.substitutions.append(("%exits", os.path.join(config.test_source_root, "Inputs", "exits")))
+# Real models, where they are at hand: `REQUIRES: shared` and %shared.
+config.substitutions.append(("%shared", config.ckjit_shared_dir))
+if os.path.isdir(config.ckjit_shared_dir):
+    config.available_features.add("shared")
