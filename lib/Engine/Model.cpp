@@ -19,6 +19,7 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   if (!arena)
     return arena.takeError();
   std::unique_ptr<Model> model(new Model(std::move(*plan), std::move(*arena)));
+  model->pipeline = options.pipeline;
   auto program = Program::link(std::move(*compiled));
   if (!program)
     return program.takeError();

@@ -29,6 +29,13 @@ bool isPlain(AffineMap map, ValueRange operands) {
   return map.getNumResults() == 1 && map.getNumDims() == 0 && operands.size() == 1 && isa<AffineSymbolExpr>(map.getResult(0));
 }
 
+/// Both loops can change places: nothing is carried, and the panels are the same in every turn of `outer`.
+bool canBlock(AffineForOp outer, AffineForOp inner) {
+  return outer && outer.getNumResults() == 0 && inner.getNumResults() == 0 && inner.getStepAsInt() == 1 &&
+         isPlain(inner.getUpperBoundMap(), inner.getUpperBoundOperands()) &&
+         llvm::all_of(inner->getOperands(), [&](Value bound) { return outer.isDefinedOutsideOfLoop(bound); });
+}
+
 struct BlockPanelsPass : impl::BlockPanelsBase<BlockPanelsPass> {
   void runOnOperation() override {
     SmallVector<AffineForOp> loops;
@@ -43,8 +50,9 @@ struct BlockPanelsPass : impl::BlockPanelsBase<BlockPanelsPass> {
         loop.emitError() << kBlockAttr << " is " << loop->getAttr(kBlockAttr) << ", expected a positive number of panels";
         return signalPassFailure();
       }
-      if (!outer || !isPlain(loop.getUpperBoundMap(), loop.getUpperBoundOperands())) {
-        loop.emitError() << kBlockAttr << " needs a loop around it and a plain upper bound";
+      if (!canBlock(outer, loop)) {
+        loop.emitError() << kBlockAttr << " needs an affine loop around it, a step of 1, no iter_args, and bounds that "
+                         << "are values made outside both loops";
         return signalPassFailure();
       }
       block(outer, loop, size.getInt());

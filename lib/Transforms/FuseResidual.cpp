@@ -23,7 +23,7 @@ template <typename Projection> bool fuse(AddOp add, Value projected, Value resid
   if (!op)
     return false;
   if constexpr (std::is_same_v<Projection, LinearOp>)
-    if (op.getCos())
+    if (op.getCos() || op.getHeadMajor())
       return false;
   op.getResidualMutable().assign(residual);
   op.getOutMutable().set(add.getOut());

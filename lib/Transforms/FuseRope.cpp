@@ -17,6 +17,7 @@ LinearOp projectionBefore(RopeOp rope) {
       last = user;
   auto linear = dyn_cast_if_present<LinearOp>(last);
   bool fits = linear && linear.getOut() == rope.getX() && linear.getRows() == rope.getHeadDim() &&
+              linear.getHeadMajor() == rope.getHeadMajor() &&
               !linear.getResidual() && !linear.getCos();
   return fits ? linear : LinearOp();
 }

@@ -39,7 +39,6 @@ void jamTiles(OpBuilder &builder, RegisterTileOp tile, MutableArrayRef<IRMapping
     for (size_t row = 0; row < rows.size(); ++row)
       for (size_t column = 0; column < perCopy; ++column)
         copy.map(tile.getResult(row * perCopy + column), jammed.getResult(row * all + index * perCopy + column));
-
 }
 
 /// Writes the body of `loop` `factor` times, op by op, for the panels iv, iv+1, ...
@@ -83,14 +82,35 @@ void jam(AffineForOp loop, int64_t factor) {
   loop.erase();
 }
 
+/// True when `value` is the panel, or what affine.apply makes of it.
+bool isMadeOf(Value value, Value panel) {
+  auto apply = value.getDefiningOp<AffineApplyOp>();
+  return value == panel ||
+         (apply && llvm::any_of(apply.getOperands(), [&](Value operand) { return isMadeOf(operand, panel); }));
+}
+
 /// An affine op that uses the panel would not be valid in an scf loop.
+LogicalResult checkBody(AffineForOp loop) {
+  Value panel = loop.getInductionVar();
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    bool usesPanel = llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeOf(operand, panel); });
+    if (!usesPanel || isa<AffineApplyOp>(op) || !isa<AffineDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("uses the panel of a ") << kJamAttr << " loop, expected memref or vector ops there";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult check(AffineForOp loop) {
   if (loop.getNumResults() != 0)
     return loop.emitError() << kJamAttr << " on a loop with iter_args, expected none";
+  if (loop.getStepAsInt() != 1)
+    return loop.emitError() << kJamAttr << " on a loop by " << loop.getStepAsInt() << ", expected 1";
   auto factor = loop->getAttrOfType<IntegerAttr>(kJamAttr);
   if (!factor || factor.getInt() < 1)
     return loop.emitError() << kJamAttr << " is " << loop->getAttr(kJamAttr) << ", expected a positive factor";
-  return success();
+  return checkBody(loop);
 }
 
 struct JamPanelsPass : impl::JamPanelsBase<JamPanelsPass> {

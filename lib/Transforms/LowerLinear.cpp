@@ -123,7 +123,8 @@ void MatrixLowering::panel(const Tile &at, ValueRange offsets, Value p) {
   Value column = b.apply(b.getAffineDimExpr(0) * (dim(x, 1) * lanes), p);
   SmallVector<Type> types(offsets.size(), vector);
   auto sums = RegisterTileOp::create(b, b.loc, types, flatWeight, offsets, flatX, ValueRange{column}, b.index(depth),
-                                     map.segments, map.segmentStride, /*weightStep=*/1, tile.getUnroll(), strict);
+                                     map.segments, map.segmentStride, /*weightStep=*/1, tile.getUnroll(),
+                                     tile.getStrict());
   SmallVector<Value> values = biased(at, sums.getResults());
   if (gated)
     values = gatedValues(values);
@@ -206,9 +207,21 @@ void MatrixLowering::storeRows(const Tile &at, ValueRange values, Value p) {
   }
 }
 
+/// A tile takes at least one row of each part; for results in rows its rows are transposed in vectors.
+LogicalResult checkTile(Operation *op, TileAttr tile, int64_t parts, Value x, bool rowsOut) {
+  int64_t rows = tile.getRows(), lanes = dim(x, 2);
+  if (rows < parts)
+    return op->emitOpError("tile has ") << rows << " rows, expected at least " << parts << ": one of each half";
+  if (rowsOut && static_cast<int64_t>(llvm::PowerOf2Ceil(rows / parts)) > lanes)
+    return op->emitOpError("tile stores ") << rows / parts << " rows, expected at most the " << lanes
+                                           << " lanes of a vector for a result in rows";
+  return success();
+}
+
 LogicalResult lower(LinearOp op, bool strict) {
   if (failed(checkKernel(op, {op.getX(), op.getResidual(), op.getCos(), op.getSin()})) ||
-      (!op.getHeadMajor() && failed(checkKernel(op, op.getOut()))))
+      (!op.getHeadMajor() && failed(checkKernel(op, op.getOut()))) ||
+      failed(checkTile(op, *op.getTile(), op.getCos() ? 2 : 1, op.getX(), op.getHeadMajor())))
     return failure();
   bool heads = rankOf(op.getWeight()) == 3, rope = static_cast<bool>(op.getCos());
   int64_t rows = op.getRows(), depth = dim(op.getWeight(), rankOf(op.getWeight()) - 1);
@@ -234,7 +247,8 @@ LogicalResult lower(LinearOp op, bool strict) {
 }
 
 LogicalResult lower(GatedLinearOp op, bool strict) {
-  if (failed(checkKernel(op, {op.getX(), op.getOut()})))
+  if (failed(checkKernel(op, {op.getX(), op.getOut()})) ||
+      failed(checkTile(op, *op.getTile(), 2, op.getX(), /*rowsOut=*/false)))
     return failure();
   RowMap map;
   map.parts = 2;
@@ -265,7 +279,8 @@ LogicalResult lower(AttnProjectOp op, bool strict) {
 }
 
 LogicalResult lower(LMHeadOp op, bool strict) {
-  if (failed(checkKernel(op, op.getX())))
+  if (failed(checkKernel(op, op.getX())) ||
+      failed(checkTile(op, *op.getTile(), 1, op.getX(), /*rowsOut=*/true)))
     return failure();
   RowMap map;
   map.rows = dim(op.getTable(), 0);

@@ -53,7 +53,7 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
 
   LogicalResult lowerBuffer(BufferOp buffer) {
     if (!buffer->use_empty() && !buffer.getOffset())
-      return buffer.emitError() << "has no offset; run ck-plan-memory first";
+      return buffer.emitOpError("\"") << buffer.getName() << "\" has no offset; run ck-plan-memory first";
     if (!buffer->use_empty()) {
       OpBuilder builder(buffer);
       auto program = buffer->getParentOfType<func::FuncOp>();

@@ -36,7 +36,7 @@ struct MaterializePass : impl::MaterializeBase<MaterializePass> {
     if (!slot)
       return success();
     if (!isPanels(buffer.getType()))
-      return buffer.emitError() << "is in rows; run ck-pack-activations before ck-materialize";
+      return buffer.emitOpError("\"") << buffer.getName() << "\" is in rows; run ck-pack-activations before ck-materialize";
     OpBuilder builder(buffer);
     auto type = MemRefType::get(slot->shape, builder.getF32Type());
     auto place = BufferOp::create(builder, op->getLoc(), type, Space::Slot, buffer.getNameAttr(),

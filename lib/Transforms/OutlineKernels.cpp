@@ -2,7 +2,6 @@
 #include "ProgramUses.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 #include <map>
 
 using namespace mlir;
@@ -53,11 +52,8 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     kernel.setPrivate();
     symbols.insert(kernel);
     builder.setInsertionPointToStart(kernel.addEntryBlock());
-    IRMapping mapping;
-    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-      if (!mapping.contains(operand))
-        mapping.map(operand, kernel.getArgument(kFirstBuffer + index));
-    builder.clone(*op, mapping);
+    // One argument an operand, also where two are the same buffer: another op of this kernel may have two.
+    builder.clone(*op)->setOperands(kernel.getArguments().drop_front(kFirstBuffer));
     func::ReturnOp::create(builder, op->getLoc());
     ++kernels;
     return kernel;

@@ -31,7 +31,7 @@ struct PackActivationsPass : impl::PackActivationsBase<PackActivationsPass> {
     packRopeTables();
   }
 
-  /// Projections read their angles in panels: packs each table once, after the last buffer.
+  /// Projections read their angles in panels: packs each table once, at the program's start.
   void packRopeTables() {
     llvm::DenseMap<Value, Value> tables;
     getOperation().walk([&](LinearOp linear) {
@@ -52,10 +52,10 @@ struct PackActivationsPass : impl::PackActivationsBase<PackActivationsPass> {
     StringRef name = source ? source.getName() : StringRef("table");
     auto buffer = BufferOp::create(builder, rows.getLoc(), type, Space::Scratch,
                                    builder.getStringAttr(name + ".panels"), IntegerAttr(), IntegerAttr());
-    Operation *last = nullptr;
-    for (Operation &op : getOperation().getBody().front())
-      if (isa<BufferOp>(op))
-        last = &op;
+    // Behind the leading buffers, and in any case behind the table.
+    Operation *last = source && buffer->isBeforeInBlock(source) ? source : buffer;
+    while (isa<BufferOp>(last->getNextNode()))
+      last = last->getNextNode();
     builder.setInsertionPointAfter(last);
     PackOp::create(builder, rows.getLoc(), rows, buffer);
     ++packed;

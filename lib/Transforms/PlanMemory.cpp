@@ -24,6 +24,8 @@ FailureOr<ArenaPlan> planOf(Operation *op, bool training) {
   config.contextWindow = model.getWindow();
   config.rmsNormEps = model.getEps().getValue().convertToFloat();
   config.ropeTheta = model.getTheta().getValue().convertToFloat();
+  if (llvm::Error error = validateConfig(config, kModelAttr))
+    return op->emitError() << llvm::toString(std::move(error));
   llvm::Expected<ArenaPlan> plan = planArena(config, {.training = training});
   if (!plan)
     return op->emitError() << llvm::toString(plan.takeError());
@@ -38,6 +40,8 @@ uint64_t bytesOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   return static_cast<uint64_t>(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
 }
+
+std::string placeOf(int layer) { return layer < 0 ? "no layer" : "layer " + std::to_string(layer); }
 
 /// A scratch buffer's life, in positions of the block, and its place once found.
 struct Interval {
@@ -85,10 +89,11 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     int layer = buffer.getLayer() ? static_cast<int>(*buffer.getLayer()) : -1;
     const Buffer *planned = plan.find(buffer.getName(), layer);
     if (!planned || !planned->allocated)
-      return buffer.emitError() << "the arena plan has no buffer \"" << buffer.getName() << "\" of layer " << layer;
+      return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " is not in the arena plan of "
+                                      << (plan.buffers.empty() ? "a module without ck.model" : "the module's ck.model");
     if (planned->bytes < bytesOf(buffer.getResult()))
-      return buffer.emitError() << "needs " << bytesOf(buffer.getResult()) << " bytes, the arena plan has "
-                                << planned->bytes << " for it";
+      return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " needs "
+                                      << bytesOf(buffer.getResult()) << " bytes, the arena plan has " << planned->bytes;
     setOffset(buffer, planned->offset);
     return success();
   }

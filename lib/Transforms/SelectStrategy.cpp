@@ -32,7 +32,7 @@ Tile registerTile(TargetAttr target, bool strict) {
 /// The largest number of query heads of one kv head, at most `limit`, that divides the group.
 int64_t headsOfTile(AttentionOp op, int64_t limit) {
   int64_t group = op.getHeads() / cast<MemRefType>(op.getK().getType()).getDimSize(0);
-  while (group % limit != 0)
+  while (limit > 1 && group % limit != 0)
     --limit;
   return limit;
 }
@@ -44,23 +44,32 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
     TargetAttr target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();
-    getOperation().walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op))
-        choose(attention, target, attention.getHeadDim());
-      else if (auto linear = dyn_cast<LinearOp>(op))
-        choose(linear, target, linear.getDepth());
-      else if (auto gated = dyn_cast<GatedLinearOp>(op))
-        choose(gated, target, gated.getDepth());
-      else if (auto project = dyn_cast<AttnProjectOp>(op))
-        choose(project, target, project.getDepth() * cast<MemRefType>(project.getWeight().getType()).getDimSize(0));
-      else if (auto head = dyn_cast<LMHeadOp>(op))
-        choose(head, target, head.getDepth());
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      return failed(chooseFor(op, target)) ? WalkResult::interrupt() : WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 
-  template <typename MatrixOp> void choose(MatrixOp op, TargetAttr target, int64_t depth) {
+  LogicalResult chooseFor(Operation *op, TargetAttr target) {
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      return choose(attention, target, attention.getHeadDim());
+    if (auto linear = dyn_cast<LinearOp>(op))
+      return choose(linear, target, linear.getDepth());
+    if (auto gated = dyn_cast<GatedLinearOp>(op))
+      return choose(gated, target, gated.getDepth());
+    if (auto project = dyn_cast<AttnProjectOp>(op))
+      return choose(project, target,
+                    project.getDepth() * cast<MemRefType>(project.getWeight().getType()).getDimSize(0));
+    if (auto head = dyn_cast<LMHeadOp>(op))
+      return choose(head, target, head.getDepth());
+    return success();
+  }
+
+  /// Error when an option is out of a tile's range.
+  template <typename MatrixOp> LogicalResult choose(MatrixOp op, TargetAttr target, int64_t depth) {
     if (op.getTile())
-      return;
+      return success();
     Tile tile = registerTile(target, strict);
     if (rows)
       tile.rows = rows;
@@ -70,10 +79,16 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
       tile.vectors = headsOfTile(op, tile.vectors);
     int64_t panelBytes = depth * target.getLanes() * kBytesOfFloat;
     int64_t fitting = target.getL2() / 2 / panelBytes;
-    int64_t block = panels ? std::max<int64_t>(panels, tile.vectors)
-                           : std::max<int64_t>(1, fitting / tile.vectors) * tile.vectors;
-    op.setTileAttr(TileAttr::get(&getContext(), tile.rows, tile.vectors, block, unroll ? unroll : kUnroll, strict));
+    int64_t block = panels > 0   ? std::max<int64_t>(panels, tile.vectors)
+                    : panels < 0 ? panels.getValue()
+                                 : std::max<int64_t>(1, fitting / tile.vectors) * tile.vectors;
+    TileAttr chosenTile = TileAttr::getChecked([&] { return op.emitOpError(); }, &getContext(), tile.rows, tile.vectors,
+                                               block, unroll ? unroll.getValue() : kUnroll, strict.getValue());
+    if (!chosenTile)
+      return failure();
+    op.setTileAttr(chosenTile);
     ++chosen;
+    return success();
   }
 };
 } // namespace

@@ -34,6 +34,7 @@ private:
   LogicalResult rewriteStore(memref::StoreOp store);
   template <typename Loop> LogicalResult rewriteLoop(Loop inner);
   LogicalResult widen(Operation &op);
+  LogicalResult checkUniform(Operation *op, ValueRange values, StringRef what);
   FailureOr<bool> contiguous(Operation *op, AffineMap map, ValueRange operands);
   FailureOr<bool> contiguous(Operation *op, ValueRange indices);
   void createLoad(Value old, Value memref, ValueRange indices);
@@ -88,8 +89,17 @@ LogicalResult LaneVectorizer::rewrite(Operation &op) {
   return success();
 }
 
+/// An index or bound that is loaded or computed for each lane has no vector form.
+LogicalResult LaneVectorizer::checkUniform(Operation *op, ValueRange values, StringRef what) {
+  if (llvm::any_of(values, [&](Value value) { return isVarying(value); }))
+    return op->emitError() << what << " varies over " << kLanesAttr << ", expected the same value for all lanes";
+  return success();
+}
+
 /// True when the last index moves by one element a lane and no other index moves; error when the lane is used otherwise.
 FailureOr<bool> LaneVectorizer::contiguous(Operation *op, AffineMap map, ValueRange operands) {
+  if (failed(checkUniform(op, operands, "an index")))
+    return failure();
   if (!usesLane(operands))
     return false;
   int64_t position = llvm::find(operands, lane) - operands.begin();
@@ -108,6 +118,8 @@ FailureOr<bool> LaneVectorizer::contiguous(Operation *op, AffineMap map, ValueRa
 }
 
 FailureOr<bool> LaneVectorizer::contiguous(Operation *op, ValueRange indices) {
+  if (failed(checkUniform(op, indices, "an index")))
+    return failure();
   if (!usesLane(indices))
     return false;
   if (indices.back() != lane || llvm::count(indices, lane) != 1)
@@ -182,6 +194,11 @@ scf::ForOp makeLoop(OpBuilder &builder, scf::ForOp like, IRMapping &uniform, Val
 
 /// A loop inside keeps its bounds; what it carries becomes vectors.
 template <typename Loop> LogicalResult LaneVectorizer::rewriteLoop(Loop inner) {
+  ValueRange bounds = inner->getOperands().drop_back(inner.getInits().size());
+  if (usesLane(bounds))
+    return inner->emitError() << "a bound is the lane of " << kLanesAttr << ", expected the same value for all lanes";
+  if (failed(checkUniform(inner, bounds, "a bound")))
+    return failure();
   SmallVector<Value> init = llvm::map_to_vector(inner.getInits(), [&](Value value) { return vectorFor(value); });
   Loop made = makeLoop(builder, inner, uniform, init);
   OpBuilder::InsertionGuard restore(builder);
@@ -236,10 +253,10 @@ struct VectorizeLanesPass : impl::VectorizeLanesBase<VectorizeLanesPass> {
   }
 
   static LogicalResult check(AffineForOp loop) {
-    bool plain = loop.hasConstantBounds() && loop.getConstantLowerBound() == 0 && loop.getStepAsInt() == 1 &&
-                 loop.getNumResults() == 0;
+    bool plain = loop.hasConstantBounds() && loop.getConstantLowerBound() == 0 && loop.getConstantUpperBound() > 0 &&
+                 loop.getStepAsInt() == 1 && loop.getNumResults() == 0;
     if (!plain)
-      return loop.emitError() << kLanesAttr << " needs a loop from 0 to a constant by 1 without iter_args";
+      return loop.emitError() << kLanesAttr << " needs a loop from 0 to a positive constant by 1 without iter_args";
     return success();
   }
 };

@@ -45,6 +45,8 @@ Expected<ResolvedConfig> ckjit::weights::resolveConfig(const RegularFile &file, 
       return config.takeError();
     return ResolvedConfig{*config, source.str()};
   };
+  if (options.graphConfig)
+    return ResolvedConfig{*options.graphConfig, "the graph"};
   if (!options.configPath.empty())
     return resolve(loadModelConfig(options.configPath), "--config " + options.configPath);
   if (footer)

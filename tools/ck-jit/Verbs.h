@@ -18,6 +18,9 @@ Verb irVerb();      ///< IrVerb.cpp
 Verb layoutVerb();  ///< LayoutVerb.cpp
 Verb inspectVerb(); ///< InspectVerb.cpp
 Verb initVerb();    ///< InitVerb.cpp
+Verb emitVerb();    ///< EmitVerb.cpp
+Verb runVerb();     ///< RunVerb.cpp
+Verb benchVerb();   ///< BenchVerb.cpp
 
 /// Wrong usage noticed after parsing; the tool exits with code 2.
 llvm::Error usageError(const llvm::Twine &message);

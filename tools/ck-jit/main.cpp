@@ -9,7 +9,9 @@ using namespace llvm;
 using namespace ckjit::tool;
 
 /// Every verb, in the order in which a newcomer meets them. A new one stands here, in Verbs.h and in CMakeLists.txt.
-static std::vector<Verb> allVerbs() { return {initVerb(), inspectVerb(), irVerb(), layoutVerb()}; }
+static std::vector<Verb> allVerbs() {
+  return {runVerb(), initVerb(), inspectVerb(), irVerb(), emitVerb(), layoutVerb(), benchVerb()};
+}
 
 namespace {
 constexpr int kExitFailure = 1;
@@ -53,7 +55,7 @@ void printVerbs(raw_ostream &out) {
 void hideForeignOptions() {
   for (const Verb &verb : allVerbs())
     for (auto &entry : cl::getRegisteredOptions(*verb.command))
-      if (entry.second->isInAllSubCommands())
+      if (entry.second->Subs.contains(&cl::SubCommand::getAll()))
         entry.second->setHiddenFlag(cl::ReallyHidden);
 }
 
@@ -73,14 +75,19 @@ int explain(const char *program, const char *verb) {
   return 0;
 }
 
-/// Runs the verb that the command line has chosen.
-int runChosen() {
-  for (const Verb &verb : allVerbs())
-    if (*verb.command) {
-      Error error = verb.run();
-      return error ? report(std::move(error)) : 0;
-    }
-  printError("no verb given; `ck-jit --help` lists them");
+/// Parses the options behind a verb and runs it. `arguments` start with program and verb.
+int parseAndRun(ArrayRef<const char *> arguments) {
+  for (const Verb &verb : allVerbs()) {
+    if (verb.command->getName() != arguments[1])
+      continue;
+    if (any_of(arguments.drop_front(2), asksForHelp))
+      return explain(arguments[0], arguments[1]);
+    if (!parse(arguments))
+      return kExitUsage;
+    Error error = verb.run();
+    return error ? report(std::move(error)) : 0;
+  }
+  printError("'" + Twine(arguments[1]) + "' is not a verb; `ck-jit --help` lists them");
   return kExitUsage;
 }
 
@@ -89,19 +96,18 @@ int dispatch(ArrayRef<const char *> arguments) {
     printVerbs(errs());
     return kExitUsage;
   }
-  StringRef first = arguments[1];
-  bool helpOfVerb = first == "help" && arguments.size() == 3;
-  if (!helpOfVerb && (first == "help" || asksForHelp(first))) {
-    printVerbs(outs());
-    return 0;
-  }
   if (any_of(arguments.drop_front(), asksForVersion)) {
     outs() << "ck-jit " CKJIT_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
     return 0;
   }
-  if (helpOfVerb || any_of(arguments.drop_front(2), asksForHelp))
-    return explain(arguments[0], helpOfVerb ? arguments[2] : arguments[1]);
-  return parse(arguments) ? runChosen() : kExitUsage;
+  bool help = StringRef(arguments[1]) == "help";
+  if (help && arguments.size() > 2)
+    return parseAndRun({arguments[0], arguments[2], "--help"});
+  if (help || asksForHelp(arguments[1])) {
+    printVerbs(outs());
+    return 0;
+  }
+  return parseAndRun(arguments);
 }
 
 /// Writes out what is still buffered. A stream that is destroyed with an error aborts the program, so errors end here.

@@ -42,7 +42,7 @@ public:
 
   const ArenaPlan &plan() const { return arenaPlan; }
   const CompiledObject &compiled() const { return program->compiled(); }
-  void *entryAddress() const { return reinterpret_cast<void *>(program->prefill()); }
+  const PipelineOptions &options() const { return pipeline; }
   unsigned threads() const { return team->size(); }
   const ModelConfig &config() const { return arenaPlan.config; }
 
@@ -54,6 +54,7 @@ private:
   }
 
   ArenaPlan arenaPlan;
+  PipelineOptions pipeline;
   Arena arena;
   std::unique_ptr<Program> program;
   std::unique_ptr<ThreadTeam> team;

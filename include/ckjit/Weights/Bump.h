@@ -40,6 +40,8 @@ struct BumpTensor {
 
 struct BumpOpenOptions {
   std::string configPath = "";  ///< --config FILE; else footer, else config.json beside the file
+  /// The config of a graph the caller already has (--ir FILE); goes before all other sources.
+  std::optional<ModelConfig> graphConfig = std::nullopt;
   bool allowRaw = false;        ///< --raw: accept a file without magic
   std::optional<bool> verifyChecksum = std::nullopt; ///< unset: verify files up to 256 MiB
   /// Seed overrides (--layers, --embed, ...), 0 = not given. Checked against

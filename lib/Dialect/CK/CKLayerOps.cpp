@@ -53,6 +53,16 @@ LogicalResult checkWeight(Operation *op, Value weight, int64_t rows, int64_t dep
   return success();
 }
 
+/// One angle for each pair of the `size` values of a head.
+LogicalResult checkAngles(Operation *op, Value cos, Value sin, StringRef sizeName, int64_t size) {
+  if (failed(checkSameType(op, "cos", cos, "sin", sin)))
+    return failure();
+  if (featuresOf(cos) != size / 2)
+    return op->emitOpError() << "tables hold " << featuresOf(cos) << " angles a row, expected " << sizeName
+                             << "/2 = " << size / 2;
+  return success();
+}
+
 int64_t groupsOf(Value weight) { return shapeOf(weight).getRank() == 3 ? shapeOf(weight).getDimSize(0) : 1; }
 } // namespace
 
@@ -85,8 +95,12 @@ LogicalResult LinearOp::verify() {
     return emitOpError("has one of cos and sin, expected both or none");
   if (getCos() && rows % 2 != 0)
     return emitOpError("rotates heads of ") << rows << " rows, expected an even number";
+  if (getCos() && failed(checkAngles(*this, getCos(), getSin(), "rows", rows)))
+    return failure();
   if (getCos() && getResidual())
     return emitOpError("has both rope and residual, expected one of them");
+  if (getHeadMajor() && getResidual())
+    return emitOpError("has both head_major and residual, expected one of them");
   if (!getHeadMajor()) {
     if (failed(checkFeatures(*this, "out", getOut(), groups * rows)))
       return failure();
@@ -123,16 +137,18 @@ LogicalResult RopeOp::verify() {
   int64_t headDim = getHeadDim();
   if (headDim < 2 || headDim % 2 != 0)
     return emitOpError("head_dim is ") << headDim << ", expected an even number";
-  if (getCos().getType() != getSin().getType())
-    return emitOpError("cos is ") << getCos().getType() << " but sin is " << getSin().getType();
-  if (featuresOf(getCos()) != headDim / 2)
-    return emitOpError("tables hold ") << featuresOf(getCos()) << " angles a row, expected head_dim/2 = " << headDim / 2;
-  return success();
+  if (failed(checkAngles(*this, getCos(), getSin(), "head_dim", headDim)))
+    return failure();
+  if (!getHeadMajor())
+    return checkAtLeast(*this, "x's number of features", featuresOf(getX()), headDim);
+  if (!isPanels(getX().getType()))
+    return emitOpError("x is ") << getX().getType() << ", expected heads of rank 3";
+  return checkAtLeast(*this, "x's head width", shapeOf(getX()).getDimSize(2), headDim);
 }
 
 LogicalResult AttentionOp::verify() {
   int64_t heads = getHeads(), headDim = getHeadDim(), kvHeads = shapeOf(getK()).getDimSize(0);
-  if (heads < 1 || heads % kvHeads != 0)
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0)
     return emitOpError("has ") << heads << " heads, expected a multiple of the cache's " << kvHeads;
   if (failed(checkSameType(*this, "k", getK(), "v", getV())) ||
       failed(checkAtLeast(*this, "the cache's head width", shapeOf(getK()).getDimSize(2), headDim)) ||

@@ -5,14 +5,17 @@ using namespace mlir;
 using namespace ckjit::ck;
 
 LogicalResult BufferOp::verify() {
-  if (getOffset() && *getOffset() % 64 != 0)
-    return emitOpError("offset ") << *getOffset() << " is not a multiple of 64 bytes";
   if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
     return emitOpError("offset ") << static_cast<int64_t>(*getOffset()) << " is negative";
+  if (getOffset() && *getOffset() % 64 != 0)
+    return emitOpError("offset ") << *getOffset() << " is not a multiple of 64 bytes";
   if (getLayer() && static_cast<int64_t>(*getLayer()) < 0)
     return emitOpError("layer ") << static_cast<int64_t>(*getLayer()) << " is negative";
   if (getName().empty())
     return emitOpError("name is empty, expected a buffer of the arena plan");
+  Type element = cast<MemRefType>(getType()).getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return emitOpError("element type is ") << element << ", expected an integer or float of whole bytes";
   return success();
 }
 

@@ -42,7 +42,7 @@ def CK_LaunchOp : CK_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     of logits wanted before `operands`.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$operands);
-  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` type($operands)";
+  let assemblyFormat = "$kernel `(` $operands `)` attr-dict (`:` type($operands)^)?";
 }
 
 #endif

@@ -1,0 +1,39 @@
+// RUN: ck-opt %s -split-input-file -verify-diagnostics
+
+func.func @empty_table(%x: memref<3x32x16xf32>, %table: memref<0x32xf32>, %out: memref<40x64xf32>) {
+  // expected-error @below {{'ck.lm_head' op rows is 1, the weight has 0}}
+  ck.lm_head ins(%x, %table : memref<3x32x16xf32>, memref<0x32xf32>) outs(%out : memref<40x64xf32>) depth 32
+  return
+}
+
+// -----
+
+func.func @no_depth(%x: memref<3x32x16xf32>, %table: memref<64x32xf32>, %out: memref<40x64xf32>) {
+  // expected-error @below {{'ck.lm_head' op depth is 0, the weight has 32}}
+  ck.lm_head ins(%x, %table : memref<3x32x16xf32>, memref<64x32xf32>) outs(%out : memref<40x64xf32>) depth 0
+  return
+}
+
+// -----
+
+func.func @too_deep(%x: memref<3x32x16xf32>, %table: memref<64x32xf32>, %out: memref<40x64xf32>) {
+  // expected-error @below {{'ck.lm_head' op depth is 33, the weight has 32}}
+  ck.lm_head ins(%x, %table : memref<3x32x16xf32>, memref<64x32xf32>) outs(%out : memref<40x64xf32>) depth 33
+  return
+}
+
+// -----
+
+func.func @x_narrower_than_depth(%x: memref<3x16x16xf32>, %table: memref<64x32xf32>, %out: memref<40x64xf32>) {
+  // expected-error @below {{'ck.lm_head' op x holds 16 features, expected 32}}
+  ck.lm_head ins(%x, %table : memref<3x16x16xf32>, memref<64x32xf32>) outs(%out : memref<40x64xf32>) depth 32
+  return
+}
+
+// -----
+
+func.func @out_of_another_vocabulary(%x: memref<3x32x16xf32>, %table: memref<64x32xf32>, %out: memref<40x63xf32>) {
+  // expected-error @below {{'ck.lm_head' op out has 63 columns, the table 64 rows}}
+  ck.lm_head ins(%x, %table : memref<3x32x16xf32>, memref<64x32xf32>) outs(%out : memref<40x63xf32>) depth 32
+  return
+}

@@ -1,0 +1,63 @@
+// RUN: ck-opt %s -split-input-file -verify-diagnostics
+
+func.func @no_features(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %out: memref<40x32xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op features is 0, expected at least 1}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x32xf32>) eps 1.000000e-05 features 0
+  return
+}
+
+// -----
+
+func.func @x_too_narrow(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %out: memref<40x48xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op x holds 32 features, expected at least 33}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x48xf32>) eps 1.000000e-05 features 33
+  return
+}
+
+// -----
+
+func.func @out_too_narrow(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %out: memref<40x16xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op out holds 16 features, expected at least 32}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x16xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @panels_of_other_features(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op x holds 32 features, expected 31}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%out : memref<3x32x16xf32>) eps 1.000000e-05 features 31
+  return
+}
+
+// -----
+
+func.func @gamma_too_short(%x: memref<40x32xf32>, %gamma: memref<31xf32>, %out: memref<40x32xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op gamma's length is 31, expected at least 32}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<31xf32>) outs(%out : memref<40x32xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rows_to_panels(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op x is 'memref<40x32xf32>' but out is 'memref<3x32x16xf32>', expected the same rows or panels}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<3x32x16xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @other_number_of_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %out: memref<41x32xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op x is 'memref<40x32xf32>' but out is 'memref<41x32xf32>', expected the same rows or panels}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<41x32xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @other_number_of_lanes(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %out: memref<3x32x8xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op x is 'memref<3x32x16xf32>' but out is 'memref<3x32x8xf32>', expected the same rows or panels}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%out : memref<3x32x8xf32>) eps 1.000000e-05 features 32
+  return
+}

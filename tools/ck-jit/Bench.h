@@ -1,0 +1,65 @@
+//===- Bench.h - What ck-jit bench measures ---------------------*- C++ -*-===//
+#ifndef CKJIT_TOOLS_BENCH_H
+#define CKJIT_TOOLS_BENCH_H
+
+#include "ckjit/JIT/Program.h"
+#include "ckjit/Runtime/Arena.h"
+#include "ckjit/Runtime/ThreadTeam.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace ckjit::tool {
+
+struct BenchOptions {
+  CompileOptions compile;
+  std::vector<unsigned> threads; ///< each measured by itself
+  unsigned runs = 9;             ///< medians are over so many
+  std::string shape;             ///< "smollm-135m", "tinyllama-1.1b", ...
+  std::vector<int64_t> tokens;   ///< M, or prefill lengths
+};
+
+/// Median and spread of one figure.
+struct Figure {
+  double median = 0, least = 0, most = 0;
+};
+Figure figureOf(std::vector<double> samples);
+
+/// What the machine can do with generated code, measured now: fp32 FMAs on registers, and reads of memory
+/// as a GEMV reads it (four distant streams a thread, prefetched).
+struct MachineLimits {
+  Figure gflops;         ///< GFLOP/s
+  Figure gigabytes;      ///< GB/s
+};
+llvm::Expected<MachineLimits> measureLimits(const CompileOptions &options, unsigned threads, unsigned runs);
+
+/// A program of the ck dialect, ready to run over its own arena.
+class BenchProgram {
+public:
+  static llvm::Expected<BenchProgram> make(const std::string &text, const CompileOptions &options);
+  /// Fills `name` with small values that are all different from zero.
+  void fill(llvm::StringRef name);
+  /// Seconds of one run on `team`.
+  double run(ThreadTeam &team, uint64_t tokens);
+
+private:
+  BenchProgram(std::unique_ptr<Program> program, Arena arena) : program(std::move(program)), arena(std::move(arena)) {}
+  std::unique_ptr<Program> program;
+  Arena arena;
+};
+
+/// A named shape as a config, or an error that lists the names.
+llvm::Expected<ModelConfig> shapeOf(llvm::StringRef name);
+
+/// GEMM of the shape's matrices at each M, and the whole model's prefill. Rows of a table: first the heads.
+struct BenchTable {
+  std::vector<std::string> heads;
+  std::vector<std::vector<std::string>> rows;
+  llvm::json::Array json;
+  std::string markdown() const;
+};
+llvm::Expected<BenchTable> benchKernels(const BenchOptions &options);
+llvm::Expected<BenchTable> benchModel(const BenchOptions &options);
+
+} // namespace ckjit::tool
+#endif

@@ -1,0 +1,165 @@
+//===- BenchProgram.cpp - Programs that measure, and machine limits -------===//
+#include "Bench.h"
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::tool;
+
+Figure ckjit::tool::figureOf(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return {samples[samples.size() / 2], samples.front(), samples.back()};
+}
+
+Expected<BenchProgram> BenchProgram::make(const std::string &text, const CompileOptions &options) {
+  auto compiled = compileText(text, "benchmark", options);
+  if (!compiled)
+    return compiled.takeError();
+  auto arena = Arena::reserve(compiled->arenaBytes);
+  if (!arena)
+    return arena.takeError();
+  if (auto advised = arena->adviseHuge(0, arena->size()); !advised)
+    return advised.takeError();
+  auto program = Program::link(std::move(*compiled));
+  if (!program)
+    return program.takeError();
+  return BenchProgram(std::move(*program), std::move(*arena));
+}
+
+void BenchProgram::fill(StringRef name) {
+  for (const ProgramBuffer &buffer : program->compiled().buffers) {
+    if (!StringRef(buffer.name).starts_with(name))
+      continue;
+    float *data = reinterpret_cast<float *>(arena.data() + buffer.offset);
+    for (uint64_t i = 0; i < buffer.bytes / sizeof(float); ++i)
+      data[i] = 0.01f * static_cast<float>(i % 13 + 1);
+  }
+}
+
+double BenchProgram::run(ThreadTeam &team, uint64_t tokens) {
+  auto start = std::chrono::steady_clock::now();
+  team.run([&](unsigned tid, unsigned threads) { program->prefill()(&team, tid, threads, tokens, 0, arena.data()); });
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+namespace {
+constexpr int kChains = 16;           ///< independent FMAs: twice what two pipes of latency four need
+constexpr uint64_t kSteps = 4000000;  ///< some ten milliseconds
+constexpr int kStreams = 4;
+constexpr int64_t kReadBytes = int64_t(512) << 20;
+constexpr int64_t kAheadBytes = 2048; ///< prefetch distance
+
+/// T steps of kChains FMAs on registers.
+std::string peakText(int lanes) {
+  std::string vector = fmt::format("vector<{}xf32>", lanes), names, types, init, body, next, sum;
+  for (int i = 0; i < kChains; ++i) {
+    names += fmt::format("{}%a{} = %start", i ? ", " : "", i);
+    types += (i ? ", " : "") + vector;
+    body += fmt::format("      %n{0} = math.fma %x, %y, %a{0} : {1}\n", i, vector);
+    next += fmt::format("{}%n{}", i ? ", " : "", i);
+  }
+  sum = "    %s0 = arith.addf %r#0, %r#1 : " + vector + "\n";
+  for (int i = 2; i < kChains; ++i)
+    sum += fmt::format("    %s{} = arith.addf %s{}, %r#{} : {}\n", i - 1, i - 2, i, vector);
+  return fmt::format(R"(module {{
+  func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %out: memref<1024x{0}xf32>) attributes {{ck.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = vector.load %out[%tid, %c0] : memref<1024x{0}xf32>, {1}
+    %y = vector.load %out[%threads, %c0] : memref<1024x{0}xf32>, {1}
+    %start = arith.constant dense<0.0> : {1}
+    %r:{2} = scf.for %i = %c0 to %T step %c1 iter_args({3}) -> ({4}) {{
+{5}      scf.yield {6} : {4}
+    }}
+{7}    vector.store %s{8}, %out[%tid, %c0] : memref<1024x{0}xf32>, {1}
+    return
+  }}
+  func.func @prefill() {{
+    %out = ck.buffer extra "out" : memref<1024x{0}xf32>
+    ck.launch @peak(%out) : memref<1024x{0}xf32>
+    return
+  }}
+}})",
+                     lanes, vector, kChains, names, types, body, next, sum, kChains - 2);
+}
+
+/// Every thread sums kStreams chunks of its share in lock-step, a cache line of each a step.
+std::string readText(int lanes) {
+  int64_t lines = kReadBytes / 64 / kStreams, perLine = 16 / lanes;
+  std::string vector = fmt::format("vector<{}xf32>", lanes), memref = fmt::format("memref<{}x{}x16xf32>", kStreams, lines);
+  std::string names, types, body, next, sum;
+  for (int s = 0; s < kStreams; ++s) {
+    names += fmt::format("{}%a{} = %zero", s ? ", " : "", s);
+    types += (s ? ", " : "") + vector;
+    body += fmt::format("      memref.prefetch %data[%s{0}, %ahead, %c0], read, locality<3>, data : {1}\n", s, memref);
+    std::string before = fmt::format("%a{}", s);
+    for (int64_t part = 0; part < perLine; ++part) {
+      body += fmt::format("      %v{0}_{1} = vector.load %data[%s{0}, %i, %p{1}] : {2}, {3}\n", s, part, memref, vector);
+      body += fmt::format("      %n{0}_{1} = arith.addf {2}, %v{0}_{1} : {3}\n", s, part, before, vector);
+      before = fmt::format("%n{}_{}", s, part);
+    }
+    next += (s ? ", " : "") + before;
+  }
+  std::string constants;
+  for (int s = 0; s < kStreams; ++s)
+    constants += fmt::format("    %s{0} = arith.constant {0} : index\n", s);
+  for (int64_t part = 0; part < perLine; ++part)
+    constants += fmt::format("    %p{} = arith.constant {} : index\n", part, part * lanes);
+  return fmt::format(R"(module {{
+  func.func private @read(%tid: index, %threads: index, %T: index, %first: index, %data: {0}, %out: memref<1024x{1}xf32>) attributes {{ck.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+{2}    %lines = arith.constant {3} : index
+    %distance = arith.constant {4} : index
+    %last = arith.constant {5} : index
+    %zero = arith.constant dense<0.0> : {6}
+    %scaled = arith.muli %lines, %tid : index
+    %lo = arith.divui %scaled, %threads : index
+    %end = arith.addi %scaled, %lines : index
+    %hi = arith.divui %end, %threads : index
+    %r:{7} = scf.for %i = %lo to %hi step %c1 iter_args({8}) -> ({9}) {{
+      %far = arith.addi %i, %distance : index
+      %ahead = arith.minui %far, %last : index
+{10}      scf.yield {11} : {9}
+    }}
+    %t0 = arith.addf %r#0, %r#1 : {6}
+    %t1 = arith.addf %r#2, %r#3 : {6}
+    %t2 = arith.addf %t0, %t1 : {6}
+    vector.store %t2, %out[%tid, %c0] : memref<1024x{1}xf32>, {6}
+    return
+  }}
+  func.func @prefill() {{
+    %data = ck.buffer extra "data" : {0}
+    %out = ck.buffer extra "out" : memref<1024x{1}xf32>
+    ck.launch @read(%data, %out) : {0}, memref<1024x{1}xf32>
+    return
+  }}
+}})",
+                     memref, lanes, constants, lines, kAheadBytes / 64, lines - 1, vector, kStreams, names, types, body,
+                     next);
+}
+} // namespace
+
+Expected<MachineLimits> ckjit::tool::measureLimits(const CompileOptions &options, unsigned threads, unsigned runs) {
+  int lanes = static_cast<int>(options.target.vectorBits / 32);
+  auto team = ThreadTeam::create(threads);
+  if (!team)
+    return team.takeError();
+  auto peak = BenchProgram::make(peakText(lanes), options);
+  if (!peak)
+    return peak.takeError();
+  auto read = BenchProgram::make(readText(lanes), options);
+  if (!read)
+    return read.takeError();
+  read->fill("data");
+  double flops = 2.0 * kChains * lanes * static_cast<double>(kSteps) * threads;
+  std::vector<double> gflops, gigabytes;
+  peak->run(**team, kSteps);
+  for (unsigned run = 0; run < runs; ++run) {
+    gflops.push_back(flops / peak->run(**team, kSteps) * 1e-9);
+    gigabytes.push_back(static_cast<double>(kReadBytes) / read->run(**team, 1) * 1e-9);
+  }
+  return MachineLimits{figureOf(gflops), figureOf(gigabytes)};
+}

@@ -1,0 +1,199 @@
+//===- BenchRows.cpp - The rows of ck-jit bench ---------------------------===//
+#include "Bench.h"
+#include "ckjit/Engine/Model.h"
+#include <chrono>
+#include <fmt/format.h>
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::tool;
+
+std::string BenchTable::markdown() const {
+  auto line = [](ArrayRef<std::string> cells) {
+    std::string text = "|";
+    for (const std::string &cell : cells)
+      text += " " + cell + " |";
+    return text + "\n";
+  };
+  std::string text = line(heads) + "|";
+  for (size_t i = 0; i < heads.size(); ++i)
+    text += "---|";
+  text += "\n";
+  for (const auto &row : rows)
+    text += line(row);
+  return text;
+}
+
+Expected<ModelConfig> ckjit::tool::shapeOf(StringRef name) {
+  auto make = [](int64_t layers, int64_t hidden, int64_t inner, int64_t heads, int64_t kv, int64_t vocab) {
+    ModelConfig config;
+    config.numLayers = layers;
+    config.hiddenSize = hidden;
+    config.intermediateSize = inner;
+    config.numHeads = heads;
+    config.numKVHeads = kv;
+    config.vocabSize = vocab;
+    config.contextWindow = 2048;
+    config.ropeTheta = 10000.0f;
+    return config;
+  };
+  if (name == "smollm-135m")
+    return make(30, 576, 1536, 9, 3, 49152);
+  if (name == "tinyllama-1.1b")
+    return make(22, 2048, 5632, 32, 4, 32000);
+  if (name == "stories-260k")
+    return make(5, 64, 172, 8, 4, 512);
+  return createStringError("shape '" + name + "' is not known, expected smollm-135m, tinyllama-1.1b or stories-260k");
+}
+
+namespace {
+constexpr int64_t kBytesOfFloat = 4;
+/// Weights of a kernel's measurement in all: as in a model, a matrix comes from memory each time.
+constexpr int64_t kWorkingSetBytes = int64_t(256) << 20;
+
+struct Matrix {
+  int64_t rows, depth;
+};
+
+/// The distinct matrices of a layer.
+std::vector<Matrix> matricesOf(const ModelConfig &c) {
+  int64_t head = c.headDim();
+  return {{c.numHeads * head, c.hiddenSize}, {c.numKVHeads * head, c.hiddenSize}, {c.intermediateSize, c.hiddenSize},
+          {c.hiddenSize, c.intermediateSize}};
+}
+
+/// `copies` products with weights of their own, one after the other.
+std::string linearText(const Matrix &m, int64_t tokens, int64_t lanes, int64_t copies) {
+  int64_t panels = (tokens + lanes - 1) / lanes;
+  std::string x = fmt::format("memref<{}x{}x{}xf32>", panels, m.depth, lanes);
+  std::string y = fmt::format("memref<{}x{}x{}xf32>", panels, m.rows, lanes);
+  std::string w = fmt::format("memref<{}x{}xf32>", m.rows, m.depth), b = fmt::format("memref<{}xf32>", m.rows);
+  std::string text = "func.func @prefill() {\n";
+  text += fmt::format("  %x = ck.buffer extra \"x\" : {}\n  %y = ck.buffer extra \"y\" : {}\n  %b = ck.buffer extra \"b\" : {}\n",
+                      x, y, b);
+  for (int64_t copy = 0; copy < copies; ++copy)
+    text += fmt::format("  %w{0} = ck.buffer extra \"w{0}\" : {1}\n"
+                        "  ck.linear ins(%x, %w{0}, %b : {2}, {1}, {3}) outs(%y : {4}) rows {5} depth {6}\n",
+                        copy, w, x, b, y, m.rows, m.depth);
+  return text + "  return\n}\n";
+}
+
+Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const MachineLimits &limits,
+                  const BenchOptions &options, BenchTable &table) {
+  int64_t weightBytes = m.rows * m.depth * kBytesOfFloat;
+  int64_t copies = std::clamp<int64_t>(kWorkingSetBytes / weightBytes, 1, 64);
+  int64_t lanes = options.compile.target.vectorBits / 32;
+  auto program = BenchProgram::make(linearText(m, tokens, lanes, copies), options.compile);
+  if (!program)
+    return program.takeError();
+  auto team = ThreadTeam::create(threads);
+  if (!team)
+    return team.takeError();
+  for (const char *name : {"x", "b", "w"})
+    program->fill(name);
+  double flops = 2.0 * m.rows * m.depth * tokens * copies;
+  std::vector<double> samples;
+  program->run(**team, tokens);
+  for (unsigned run = 0; run < options.runs; ++run)
+    samples.push_back(flops / program->run(**team, tokens) * 1e-9);
+  Figure figure = figureOf(samples);
+  double intensity = 2.0 * tokens / kBytesOfFloat; // FLOP a byte of weight
+  double roof = std::min(limits.gflops.median, limits.gigabytes.median * intensity);
+  double peakShare = 100 * figure.median / limits.gflops.median, roofShare = 100 * figure.median / roof;
+  table.rows.push_back({fmt::format("{} x {}", m.rows, m.depth), fmt::format("{}", tokens), fmt::format("{}", threads),
+                        fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
+                        fmt::format("{:.0f} %", peakShare), fmt::format("{:.0f} %", roofShare)});
+  table.json.push_back(json::Object{{"rows", m.rows}, {"depth", m.depth}, {"tokens", tokens}, {"threads", threads},
+                                    {"gflops", figure.median}, {"gflops_min", figure.least}, {"gflops_max", figure.most},
+                                    {"peak_gflops", limits.gflops.median}, {"read_gbs", limits.gigabytes.median},
+                                    {"share_of_peak", peakShare / 100}, {"share_of_roofline", roofShare / 100}});
+  return Error::success();
+}
+
+/// Weights of small random values: zeros or equal values would not cost the same.
+void fillModel(Model &model) {
+  uint64_t state = 1;
+  model.fillWeights([&](const TensorSpec &spec, float *data) {
+    float scale = 0.5f / std::sqrt(static_cast<float>(spec.shape.back()));
+    spec.forEachLogicalRun([&](int64_t first, int64_t count) {
+      for (int64_t i = first; i < first + count; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        data[i] = scale * (static_cast<float>(state >> 40) / 8388608.0f - 1.0f);
+      }
+    });
+  });
+}
+
+double flopsOf(const ModelConfig &c, int64_t tokens) {
+  double head = static_cast<double>(c.headDim());
+  double layer = c.hiddenSize * head * (2 * c.numHeads + 2 * c.numKVHeads) + 3.0 * c.hiddenSize * c.intermediateSize;
+  double attention = head * c.numHeads * (tokens + 1.0); // half of the square, twice
+  return 2.0 * tokens * c.numLayers * (layer + attention) + 2.0 * c.hiddenSize * c.vocabSize;
+}
+} // namespace
+
+Expected<BenchTable> ckjit::tool::benchKernels(const BenchOptions &options) {
+  auto shape = shapeOf(options.shape);
+  if (!shape)
+    return shape.takeError();
+  BenchTable table;
+  table.heads = {"N x K", "M", "threads", "GFLOP/s", "range", "of FMA peak", "of roofline"};
+  for (unsigned threads : options.threads) {
+    auto limits = measureLimits(options.compile, threads, options.runs);
+    if (!limits)
+      return limits.takeError();
+    table.rows.push_back({"limits", "", fmt::format("{}", threads), fmt::format("{:.1f}", limits->gflops.median),
+                          fmt::format("{:.1f} - {:.1f}", limits->gflops.least, limits->gflops.most),
+                          fmt::format("read {:.1f} GB/s", limits->gigabytes.median),
+                          fmt::format("{:.1f} - {:.1f}", limits->gigabytes.least, limits->gigabytes.most)});
+    for (const Matrix &matrix : matricesOf(*shape))
+      for (int64_t tokens : options.tokens)
+        if (Error error = benchMatrix(matrix, tokens, threads, *limits, options, table))
+          return error;
+  }
+  return table;
+}
+
+Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
+  auto shape = shapeOf(options.shape);
+  if (!shape)
+    return shape.takeError();
+  BenchTable table;
+  table.heads = {"model", "tokens", "threads", "tokens/s", "range", "GFLOP/s", "of FMA peak", "compile ms"};
+  for (unsigned threads : options.threads) {
+    auto limits = measureLimits(options.compile, threads, options.runs);
+    if (!limits)
+      return limits.takeError();
+    auto model = Model::create(buildForwardGraph(*shape), options.shape, options.compile, threads);
+    if (!model)
+      return model.takeError();
+    fillModel(**model);
+    for (int64_t length : options.tokens) {
+      std::vector<int32_t> tokens(length);
+      for (int64_t i = 0; i < length; ++i)
+        tokens[i] = static_cast<int32_t>(i * 7919 % shape->vocabSize);
+      std::vector<double> samples;
+      for (unsigned run = 0; run <= options.runs; ++run) {
+        auto start = std::chrono::steady_clock::now();
+        if (Error error = (*model)->prefill(tokens, length - 1))
+          return error;
+        std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+        if (run > 0) // the first touches its pages
+          samples.push_back(length / passed.count());
+      }
+      Figure figure = figureOf(samples);
+      double gflops = flopsOf(*shape, length) * figure.median / length * 1e-9;
+      double compile = (*model)->compiled().times.total();
+      table.rows.push_back({options.shape + " fp32", fmt::format("{}", length), fmt::format("{}", threads),
+                            fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
+                            fmt::format("{:.1f}", gflops), fmt::format("{:.0f} %", 100 * gflops / limits->gflops.median),
+                            fmt::format("{:.0f}", compile)});
+      table.json.push_back(json::Object{{"model", options.shape}, {"tokens", length}, {"threads", threads},
+                                        {"tokens_per_second", figure.median}, {"tokens_per_second_min", figure.least},
+                                        {"tokens_per_second_max", figure.most}, {"gflops", gflops},
+                                        {"peak_gflops", limits->gflops.median}, {"read_gbs", limits->gigabytes.median},
+                                        {"compile_ms", compile}});
+    }
+  }
+  return table;
+}

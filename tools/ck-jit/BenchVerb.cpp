@@ -1,0 +1,82 @@
+//===- BenchVerb.cpp - ck-jit bench: speed beside the machine's limits ----===//
+#include "Bench.h"
+#include "CompileFlags.h"
+#include "Verbs.h"
+#include "ckjit/Runtime/UsableCores.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace ckjit::tool {
+namespace {
+
+cl::SubCommand benchCommand(
+    "bench", "Measure kernels or a whole model beside the machine's limits\n\n"
+             "  `kernels` times the matrix products of a named shape, `model` its whole prefill (logits of the\n"
+             "  last row), with random weights. The FMA peak and the read bandwidth are measured in the same run.\n"
+             "  Prints a Markdown table of medians, or JSON.\n\n"
+             "  Examples:\n"
+             "    ck-jit bench kernels --shape smollm-135m --tokens 4,32,128,512\n"
+             "    ck-jit bench model --shape smollm-135m --threads 1,2 --json");
+
+cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc("kernels|model"), cl::desc("kernels|model"));
+cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
+                           cl::desc("smollm-135m (default), tinyllama-1.1b or stories-260k"));
+cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
+                         cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
+cl::list<unsigned> threads("threads", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
+                           cl::desc("Threads (default: 1 and all usable cores)"));
+cl::opt<unsigned> runs("runs", cl::sub(benchCommand), cl::value_desc("N"), cl::init(9), cl::desc("Runs a median (default 9)"));
+cl::opt<bool> jsonFlag("json", cl::sub(benchCommand), cl::desc("Print JSON for programs"));
+CompileFlags flags(benchCommand);
+
+Expected<BenchOptions> options(bool kernels) {
+  auto compile = flags.options("native");
+  if (!compile)
+    return compile.takeError();
+  BenchOptions result;
+  result.compile = std::move(*compile);
+  result.threads.assign(threads.begin(), threads.end());
+  if (result.threads.empty()) {
+    result.threads = {1};
+    if (usableCores() > 1)
+      result.threads.push_back(usableCores());
+  }
+  result.tokens.assign(tokens.begin(), tokens.end());
+  if (result.tokens.empty())
+    result.tokens = kernels ? std::vector<int64_t>{4, 16, 32, 128, 512} : std::vector<int64_t>{512};
+  result.shape = shape;
+  result.runs = runs;
+  for (int64_t count : result.tokens)
+    if (count < 1 || count > 2048)
+      return usageError("--tokens has " + Twine(count) + ", expected 1 to 2048");
+  for (unsigned count : result.threads)
+    if (count < 1 || count > ThreadTeam::kMaxThreads)
+      return usageError("--threads has " + Twine(count) + ", expected 1 to " + Twine(ThreadTeam::kMaxThreads));
+  if (runs < 1)
+    return usageError("--runs is 0, expected at least 1");
+  return result;
+}
+
+Error run() {
+  if (what != "kernels" && what != "model")
+    return usageError("bench '" + what + "': expected kernels or model");
+  bool kernels = what == "kernels";
+  auto parsed = options(kernels);
+  if (!parsed)
+    return parsed.takeError();
+  auto table = kernels ? benchKernels(*parsed) : benchModel(*parsed);
+  if (!table)
+    return table.takeError();
+  if (jsonFlag)
+    outs() << formatv("{0:2}", json::Value(std::move(table->json))) << "\n";
+  else
+    outs() << table->markdown();
+  return Error::success();
+}
+
+} // namespace
+
+Verb benchVerb() { return {&benchCommand, run}; }
+
+} // namespace ckjit::tool

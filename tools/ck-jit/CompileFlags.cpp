@@ -1,0 +1,34 @@
+//===- CompileFlags.cpp - Options of every verb that compiles -------------===//
+#include "CompileFlags.h"
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::tool;
+
+CompileFlags::CompileFlags(cl::SubCommand &command)
+    : strict("strict", cl::sub(command), cl::desc("Sum in double and round once; exact exp")),
+      materialize("materialize", cl::sub(command), cl::desc("Let every op write its slot of the arena")),
+      noFuse("no-fuse", cl::sub(command), cl::Hidden, cl::desc("Don't fuse SwiGLU and residuals")),
+      rows("tile-rows", cl::sub(command), cl::Hidden, cl::desc("Weight rows of a register tile (0: choose)")),
+      vectors("tile-vectors", cl::sub(command), cl::Hidden, cl::desc("Panels of a register tile (0: choose)")),
+      panels("tile-panels", cl::sub(command), cl::Hidden, cl::desc("Panels of a cache block (0: choose)")),
+      unroll("tile-unroll", cl::sub(command), cl::Hidden, cl::desc("Steps of the k loop written out (0: choose)")),
+      fault("inject-fault", cl::sub(command), cl::Hidden, cl::value_desc("KERNEL"),
+            cl::desc("Test only: break the kernels whose name starts so")) {}
+
+Expected<CompileOptions> CompileFlags::options(StringRef cpu) const {
+  auto target = describeTarget(cpu);
+  if (!target)
+    return target.takeError();
+  CompileOptions options;
+  options.target = std::move(*target);
+  options.pipeline.strict = strict;
+  options.pipeline.materialize = materialize;
+  options.pipeline.fuse = !noFuse;
+  options.pipeline.rows = rows;
+  options.pipeline.vectors = vectors;
+  options.pipeline.panels = panels;
+  options.pipeline.unroll = unroll;
+  options.pipeline.faultyKernel = fault;
+  return options;
+}

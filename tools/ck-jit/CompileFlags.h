@@ -1,0 +1,24 @@
+//===- CompileFlags.h - Options of every verb that compiles -----*- C++ -*-===//
+#ifndef CKJIT_TOOLS_COMPILEFLAGS_H
+#define CKJIT_TOOLS_COMPILEFLAGS_H
+
+#include "ckjit/JIT/Compiler.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace ckjit::tool {
+
+/// --strict, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
+/// beside its subcommand.
+struct CompileFlags {
+  explicit CompileFlags(llvm::cl::SubCommand &command);
+
+  llvm::cl::opt<bool> strict, materialize, noFuse;
+  llvm::cl::opt<int64_t> rows, vectors, panels, unroll;
+  llvm::cl::opt<std::string> fault;
+
+  /// The options for code on `cpu` ("native" or a name that LLVM knows).
+  llvm::Expected<CompileOptions> options(llvm::StringRef cpu) const;
+};
+
+} // namespace ckjit::tool
+#endif

@@ -1,0 +1,239 @@
+//===- RunVerb.cpp - ck-jit run: one forward pass over a token file -------===//
+#include "CompileFlags.h"
+#include "RunReport.h"
+#include "Verbs.h"
+#include "ckjit/Engine/Model.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <fmt/format.h>
+
+using namespace llvm;
+
+namespace ckjit::tool {
+namespace {
+
+cl::SubCommand runCommand(
+    "run", "Compile a model and run it over a token file\n\n"
+           "  Compiles the model for this CPU, loads its weights, computes the logits of every token in one go\n"
+           "  and prints the speed, the mean loss of the next token over the given ids, and the likeliest ids\n"
+           "  after the last one. Tokens are int32, little-endian, 1 to the context.\n\n"
+           "  Examples:\n"
+           "    ck-jit run --weights model.bump --tokens t.bin\n"
+           "    ck-jit run --weights model.bump --tokens t.bin --out-logits logits.bin --json\n"
+           "    ck-jit run --weights model.bump --tokens t.bin --verify");
+
+template <typename T> struct Flag : cl::opt<T> {
+  template <size_t N, typename... Mods>
+  explicit Flag(const char (&name)[N], const Mods &...mods) : cl::opt<T>(name, cl::sub(runCommand), mods...) {}
+};
+Flag<std::string> weightsPath("weights", cl::value_desc("FILE"), cl::desc("The weight file (BUMP)"));
+Flag<std::string> tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The token ids"));
+Flag<std::string> configPath("config", cl::value_desc("FILE"),
+                             cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
+Flag<std::string> irPath("ir", cl::value_desc("FILE"), cl::desc("Run this graph (ck-jit ir --json) instead"));
+Flag<std::string> outLogits("out-logits", cl::value_desc("FILE"), cl::desc("Write the logits, fp32 [T][V]"));
+Flag<int64_t> top("top", cl::value_desc("N"), cl::init(5), cl::desc("Likeliest ids to print (default 5)"));
+Flag<unsigned> threadCount("threads", cl::value_desc("N"), cl::init(0), cl::desc("Threads (default: all usable cores)"));
+Flag<unsigned> cores("cores", cl::value_desc("N"), cl::init(0), cl::desc("The seed's name of --threads"));
+Flag<bool> raw("raw", cl::desc("Accept a headerless weight file"));
+Flag<bool> clampIds("clamp-ids", cl::desc("Take an id out of range as 0 instead of refusing it"));
+Flag<bool> jsonFlag("json", cl::desc("Print JSON for programs"));
+Flag<bool> timing("timing", cl::desc("Print the steps of the compilation too"));
+Flag<bool> verifyFlag("verify", cl::desc("Compare every op with the reference and name the first that differs (slow)"));
+Flag<bool> noChecksum("no-checksum", cl::desc("Don't check the SHA-256"));
+Flag<bool> checksum("checksum", cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
+Flag<bool> checkTensors("check-tensors", cl::desc("Fail if a weight is NaN or infinite, naming it"));
+Flag<int64_t> layers("layers", cl::value_desc("N"), cl::desc("Expected layers"));
+Flag<int64_t> embed("embed", cl::value_desc("N"), cl::desc("Expected hidden size"));
+Flag<int64_t> intermediate("intermediate", cl::value_desc("N"), cl::desc("Expected intermediate size"));
+Flag<int64_t> heads("heads", cl::value_desc("N"), cl::desc("Expected heads"));
+Flag<int64_t> kvHeads("kv-heads", cl::value_desc("N"), cl::desc("Expected kv heads"));
+Flag<int64_t> vocab("vocab", cl::value_desc("N"), cl::desc("Expected vocabulary"));
+Flag<int64_t> context("ctx", cl::value_desc("N"), cl::desc("Context to run with, at most the file's"));
+CompileFlags flags(runCommand);
+
+/// Progress of a step that takes long, on a terminal only.
+class Progress {
+public:
+  void show(StringRef step, uint64_t done, uint64_t total) {
+    auto passed = std::chrono::steady_clock::now() - start;
+    if (!onTerminal || passed < std::chrono::seconds(1))
+      return;
+    shown = true;
+    errs() << fmt::format("\r{} {:.0f} %\033[K", step.str(), total ? 100.0 * done / total : 100.0);
+  }
+  ~Progress() {
+    if (shown)
+      errs() << "\r\033[K";
+  }
+
+private:
+  bool onTerminal = sys::Process::StandardErrIsDisplayed(), shown = false;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// Runs `step` and returns its milliseconds.
+Expected<double> timed(function_ref<Error()> step) {
+  auto start = std::chrono::steady_clock::now();
+  if (Error error = step())
+    return error;
+  std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
+  return passed.count();
+}
+
+/// A dimension given on the command line must be positive.
+Error checkOverrides() {
+  for (const Flag<int64_t> *flag : {&layers, &embed, &intermediate, &heads, &kvHeads, &vocab, &context})
+    if (flag->getNumOccurrences() && flag->getValue() <= 0)
+      return usageError("--" + flag->ArgStr + " is " + Twine(flag->getValue()) + ", expected a positive number");
+  if (weightsPath.empty() || tokensPath.empty())
+    return usageError("give --weights FILE and --tokens FILE");
+  if (!irPath.empty() && !configPath.empty())
+    return usageError("give --config or --ir, not both: an IR file holds its config");
+  if (threadCount && cores && threadCount != cores)
+    return usageError("--threads is " + Twine(threadCount) + " and --cores is " + Twine(cores) + ", expected one number");
+  if (top < 0)
+    return usageError("--top is " + Twine(top) + ", expected 0 or more");
+  return Error::success();
+}
+
+BumpOpenOptions openOptions(const std::optional<CKIRGraph> &graph) {
+  BumpOpenOptions options;
+  options.configPath = configPath;
+  if (graph)
+    options.graphConfig = graph->config;
+  options.allowRaw = raw;
+  if (noChecksum || checksum)
+    options.verifyChecksum = static_cast<bool>(checksum);
+  options.overrides.numLayers = layers;
+  options.overrides.hiddenSize = embed;
+  options.overrides.intermediateSize = intermediate;
+  options.overrides.numHeads = heads;
+  options.overrides.numKVHeads = kvHeads;
+  options.overrides.vocabSize = vocab;
+  options.overrides.contextWindow = context;
+  return options;
+}
+
+Error refuseNonFinite(const BumpFile &file) {
+  auto found = file.findNonFinite();
+  if (!found)
+    return found.takeError();
+  if (*found)
+    return createStringError(weightsPath + ": " + **found);
+  return Error::success();
+}
+
+int64_t parametersOf(const ModelConfig &config) {
+  int64_t count = 0;
+  for (const TensorSpec &spec : weightTensors(config))
+    if (spec.name != "pos_emb" || config.ropeTheta <= 0)
+      spec.forEachLogicalRun([&](int64_t, int64_t length) { count += length; });
+  return count;
+}
+
+/// Runs the model over `tokens` and fills in what the report tells of it.
+Error runModel(Model &model, const CKIRGraph &graph, ArrayRef<int32_t> tokens, RunReport &report) {
+  std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
+  targets.push_back(kIgnoredTarget);
+  auto prefill = timed([&] { return model.prefill(tokens, 0, targets); });
+  if (!prefill)
+    return prefill.takeError();
+  report.prefillMilliseconds = *prefill;
+  report.tokens = tokens.size();
+  double sum = 0;
+  for (float loss : model.losses())
+    sum += loss;
+  if (tokens.size() > 1)
+    report.loss = sum / static_cast<double>(tokens.size() - 1);
+  report.next = topTokens(model.logits(tokens.size() - 1), top);
+  if (!verifyFlag)
+    return Error::success();
+  auto verified = verify(model, graph, tokens, flags.strict ? kVerifyToleranceStrict : kVerifyTolerance);
+  if (!verified)
+    return verified.takeError();
+  report.verified = std::move(*verified);
+  return Error::success();
+}
+
+Error writeLogits(const Model &model, size_t rows) {
+  ArrayRef<float> first = model.logits(0);
+  StringRef bytes(reinterpret_cast<const char *>(first.data()), rows * first.size() * sizeof(float));
+  return writeFileAtomically(outLogits, bytes);
+}
+
+Error print(const RunReport &report) {
+  outs() << (jsonFlag ? reportJson(report) : reportText(report));
+  if (report.verified && report.verified->first)
+    return createStringError("verify: " + report.verified->first->message());
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFile &file, RunReport &report) {
+  auto options = flags.options("native");
+  if (!options)
+    return options.takeError();
+  options->pipeline.materialize |= verifyFlag;
+  auto model = Model::create(graph, weightsPath, *options, threadCount ? threadCount : cores);
+  if (!model)
+    return model.takeError();
+  Progress progress;
+  auto load = timed([&] {
+    return (*model)->load(file, [&](uint64_t done, uint64_t total) { progress.show("loading", done, total); });
+  });
+  if (!load)
+    return load.takeError();
+  report.loadMilliseconds = *load;
+  report.target = options->target.cpu;
+  report.vectorBits = options->target.vectorBits;
+  report.threads = (*model)->threads();
+  report.kernels = (*model)->compiled().kernels;
+  report.compile = (*model)->compiled().times;
+  return model;
+}
+
+Error run() {
+  if (Error error = checkOverrides())
+    return error;
+  std::optional<CKIRGraph> given;
+  if (!irPath.empty()) {
+    auto loaded = loadGraphJson(irPath);
+    if (!loaded)
+      return loaded.takeError();
+    given = std::move(*loaded);
+  }
+  auto file = BumpFile::open(weightsPath, openOptions(given));
+  if (!file)
+    return file.takeError();
+  if (checkTensors)
+    if (Error error = refuseNonFinite(**file))
+      return error;
+  const ModelConfig &config = (*file)->config;
+  CKIRGraph graph = given ? std::move(*given) : buildForwardGraph(config);
+  graph.config = config;
+  auto tokens = readTokens(tokensPath, config.vocabSize, config.contextWindow, clampIds);
+  if (!tokens)
+    return tokens.takeError();
+  RunReport report;
+  report.model = weightsPath;
+  report.config = config;
+  report.parameters = parametersOf(config);
+  report.strict = flags.strict;
+  report.timing = timing;
+  auto model = makeModel(graph, **file, report);
+  if (!model)
+    return model.takeError();
+  if (Error error = runModel(**model, graph, *tokens, report))
+    return error;
+  if (!outLogits.empty())
+    if (Error error = writeLogits(**model, tokens->size()))
+      return error;
+  return print(report);
+}
+
+} // namespace
+
+Verb runVerb() { return {&runCommand, run}; }
+
+} // namespace ckjit::tool
