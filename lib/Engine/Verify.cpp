@@ -1,17 +1,16 @@
 //===- Verify.cpp - Compare a run with the reference ----------------------===//
 #include "ckjit/Engine/Verify.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace llvm;
 using namespace ckjit;
 
 std::string Mismatch::message() const {
-  std::string place = layer < 0 ? std::string() : formatv("layer {0}, ", layer).str();
-  std::string which = node < 0 ? std::string() : formatv("node {0} ", node).str();
-  return formatv("{0}{1}{2} ({3}), row {4}, element {5}: found {6:g9}, expected {7:g9} (tolerance {8:g3})", place,
-                 which, op, name, row, column, found, expected, tolerance)
-      .str();
+  std::string place = layer < 0 ? "" : fmt::format("layer {}, ", layer);
+  std::string which = node < 0 ? "" : fmt::format("node {} ", node);
+  return fmt::format("{}{}{} ({}), row {}, element {}: found {:.9g}, expected {:.9g} (tolerance {:.3g})", place, which,
+                     op, name, row, column, found, expected, tolerance);
 }
 
 namespace {

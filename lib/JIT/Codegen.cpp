@@ -1,5 +1,6 @@
 //===- Codegen.cpp - From the LLVM dialect to machine code ----------------===//
 #include "Codegen.h"
+#include "ckjit/Import/Import.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -51,6 +52,9 @@ Expected<std::unique_ptr<Module>> ckjit::translate(mlir::ModuleOp module, LLVMCo
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr(Attribute::NoUnwind);
+    // Kernels are called by the program alone: no detour through the linkage table.
+    if (!function.isDeclaration() && function.getName() != kPrefillName)
+      function.setLinkage(GlobalValue::InternalLinkage);
   }
   return result;
 }

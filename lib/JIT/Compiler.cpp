@@ -53,6 +53,8 @@ public:
 private:
   Error runStage(Stage stage);
   void collect();
+  /// Error when the kernel to break doesn't exist.
+  Error checkFault();
   Error failed(StringRef what) {
     return createStringError(Twine(where) + ": " + what + (diagnostics.empty() ? "" : ": ") + diagnostics);
   }
@@ -126,10 +128,21 @@ Error Compilation::lower(Stage last) {
       break;
     if (Error error = runStage(stage))
       return error;
-    if (stage == Stage::CK)
-      collect();
+    if (stage != Stage::CK)
+      continue;
+    collect();
+    if (Error error = checkFault())
+      return error;
   }
   return Error::success();
+}
+
+Error Compilation::checkFault() {
+  StringRef name = options.pipeline.faultyKernel;
+  auto matches = [&](mlir::func::FuncOp kernel) { return kernel->hasAttr(ck::kKernelAttr) && kernel.getName().starts_with(name); };
+  if (name.empty() || any_of(module->getOps<mlir::func::FuncOp>(), matches))
+    return Error::success();
+  return failed(("no kernel's name starts with '" + name + "'").str());
 }
 
 void Compilation::collect() {

@@ -15,19 +15,19 @@ struct InjectFaultPass : impl::InjectFaultBase<InjectFaultPass> {
   void runOnOperation() override {
     if (kernel.empty() || !getOperation()->hasAttr(kKernelAttr) || !getOperation().getName().starts_with(kernel))
       return;
-    Operation *first = nullptr;
+    SmallVector<Operation *> stores;
     getOperation().walk([&](Operation *op) {
-      bool stores = isa<vector::StoreOp, affine::AffineVectorStoreOp, affine::AffineStoreOp, vector::MaskedStoreOp>(op);
-      if (stores && !first)
-        first = op;
+      if (isa<vector::StoreOp, vector::MaskedStoreOp, affine::AffineVectorStoreOp, affine::AffineStoreOp,
+              memref::StoreOp>(op))
+        stores.push_back(op);
     });
-    if (!first)
-      return;
-    Value stored = isa<vector::MaskedStoreOp>(first) ? first->getOperands().back() : first->getOperand(0);
-    OpBuilder builder(first);
-    Value doubled = arith::AddFOp::create(builder, first->getLoc(), stored, stored);
-    first->replaceUsesOfWith(stored, doubled);
-    ++injected;
+    for (Operation *store : stores) {
+      Value stored = isa<vector::MaskedStoreOp>(store) ? store->getOperands().back() : store->getOperand(0);
+      OpBuilder builder(store);
+      Value doubled = arith::AddFOp::create(builder, store->getLoc(), stored, stored);
+      store->replaceUsesOfWith(stored, doubled);
+      ++injected;
+    }
   }
 };
 } // namespace

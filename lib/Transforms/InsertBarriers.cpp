@@ -34,6 +34,8 @@ bool overlap(Value a, Value b) {
 
 struct InsertBarriersPass : impl::InsertBarriersBase<InsertBarriersPass> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     SmallVector<Access> since;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {
       if (isa<BarrierOp>(op))

@@ -13,6 +13,8 @@ namespace ckjit::ck {
 namespace {
 struct MaterializePass : impl::MaterializeBase<MaterializePass> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     FailureOr<ArenaPlan> planned = planOf(getOperation(), /*training=*/false);
     if (failed(planned))
       return signalPassFailure();

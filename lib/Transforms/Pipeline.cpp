@@ -84,9 +84,28 @@ void ckjit::addStage(OpPassManager &manager, const PipelineOptions &options, Sta
   }
 }
 
+/// A stage of the pipeline under a name, for ck-opt.
+template <Stage stage> static void registerStage(StringRef name, StringRef summary) {
+  PassPipelineRegistration<>(name, summary, [](OpPassManager &manager) { addStage(manager, {}, stage); });
+}
+
 void ckjit::registerPasses() {
   registerCKPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLowerAffinePass();
+  mlir::registerSCFToControlFlowPass();
+  mlir::memref::registerExpandStridedMetadataPass();
+  mlir::registerConvertVectorToLLVMPass();
+  mlir::registerFinalizeMemRefToLLVMConversionPass();
+  mlir::registerConvertFuncToLLVMPass();
+  mlir::registerConvertMathToLLVMPass();
+  mlir::registerArithToLLVMConversionPass();
+  mlir::registerConvertIndexToLLVMPass();
+  mlir::registerConvertControlFlowToLLVMPass();
+  mlir::registerReconcileUnrealizedCastsPass();
+  registerStage<Stage::CK>("ck-stage-ck", "From the import to kernels with a strategy");
+  registerStage<Stage::Loops>("ck-stage-loops", "From kernels to affine loops and register tiles");
+  registerStage<Stage::Vector>("ck-stage-vector", "From loops to vector ops");
+  registerStage<Stage::LLVMDialect>("ck-stage-llvm", "From vector ops to the LLVM dialect");
 }

@@ -196,7 +196,7 @@ def ExpandMath : Pass<"ck-expand-math", "::mlir::func::FuncOp"> {
 
 def InjectFault : Pass<"ck-inject-fault", "::mlir::func::FuncOp"> {
   let summary = "Break one kernel on purpose, to test that it is noticed";
-  let description = [{In the kernel whose name starts with `kernel`, the first value stored is doubled.}];
+  let description = [{In the kernel whose name starts with `kernel`, every value stored is doubled.}];
   let options = [Option<"kernel", "kernel", "std::string", "", "first letters of the kernel's name">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"injected", "injected", "Number of faults injected">];

@@ -1,0 +1,92 @@
+//===- ModelRun.cpp - A compiled model beside the reference ---------------===//
+#include "ModelRun.h"
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+
+using namespace llvm;
+
+namespace ckjit::test {
+
+CompileOptions hostOptions(bool strict, bool materialize) {
+  static const TargetDescription host = must(describeTarget("native"));
+  CompileOptions options;
+  options.target = host;
+  options.pipeline.strict = strict;
+  options.pipeline.materialize = materialize;
+  return options;
+}
+
+int64_t hostLanes() { return hostOptions().target.vectorBits / 32; }
+
+std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &options, const TestModel &weights,
+                                 unsigned threads) {
+  std::unique_ptr<Model> model = must(Model::create(graph, "test", options, threads));
+  model->fillWeights([&](const TensorSpec &spec, float *dst) { weights.copyTensor(spec, dst); });
+  return model;
+}
+
+std::vector<ReferenceValue> referenceValues(const CKIRGraph &graph, const TestModel &weights, ArrayRef<int32_t> tokens) {
+  std::vector<ReferenceValue> values;
+  must(runReference(graph, weights, tokens, [&](const ReferenceValue &value) {
+    values.push_back(value);
+    return true;
+  }));
+  return values;
+}
+
+std::vector<double> referenceLogits(const CKIRGraph &graph, const TestModel &weights, ArrayRef<int32_t> tokens) {
+  std::vector<double> logits;
+  must(runReference(graph, weights, tokens, [&](const ReferenceValue &value) {
+    if (value.name == "logits")
+      logits = value.data;
+    return true;
+  }));
+  return logits;
+}
+
+std::vector<float> runLogits(Model &model, ArrayRef<int32_t> tokens) {
+  must(model.prefill(tokens, 0));
+  const float *first = model.logits(0).data();
+  return std::vector<float>(first, first + tokens.size() * static_cast<size_t>(model.config().vocabSize));
+}
+
+bool sameBits(ArrayRef<float> a, ArrayRef<float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+double largestOf(ArrayRef<double> values) {
+  double largest = 0;
+  for (double value : values)
+    largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : std::numeric_limits<double>::infinity();
+  return largest;
+}
+
+std::string Distance::text() const {
+  return fmt::format("worst: row {}, element {}: found {:.9g}, expected {:.9g}, distance {:.3g}", row, column, found,
+                     expected, worst);
+}
+
+Distance distanceOf(ArrayRef<float> found, ArrayRef<double> expected, size_t columns) {
+  Distance result;
+  if (found.size() != expected.size())
+    throw std::runtime_error(fmt::format("compares {} values with {}", found.size(), expected.size()));
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double now = std::abs(static_cast<double>(found[i]) - expected[i]);
+    if (now <= result.worst)
+      continue;
+    result = {now, i / columns, i % columns, static_cast<double>(found[i]), expected[i]};
+    if (std::isnan(now)) {
+      result.worst = std::numeric_limits<double>::infinity();
+      return result;
+    }
+  }
+  return result;
+}
+
+double toleranceFor(ArrayRef<double> logits, bool strict) {
+  return (strict ? kLogitToleranceStrict : kLogitTolerance) * std::max(1.0, largestOf(logits) / kLogitSize);
+}
+
+} // namespace ckjit::test
