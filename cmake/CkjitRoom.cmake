@@ -28,6 +28,13 @@ function(ckjit_room name)
   endif()
 endfunction()
 
+# Seconds. Under the sanitizers the compiler itself runs several times slower.
+if(CKJIT_SANITIZE)
+  set(CKJIT_TEST_TIMEOUT 1200)
+else()
+  set(CKJIT_TEST_TIMEOUT 300)
+endif()
+
 # ckjit_catch_test(NAME SOURCES... [LINK libs...] [LABELS labels...]): one Catch2 program, run by ctest.
 function(ckjit_catch_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
@@ -35,7 +42,7 @@ function(ckjit_catch_test name)
   target_compile_options(${name} PRIVATE ${CKJIT_WARNINGS})
   target_link_libraries(${name} PRIVATE ckjit_test_main ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${CKJIT_TEST_TIMEOUT})
   if(ARG_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   endif()

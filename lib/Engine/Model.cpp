@@ -7,6 +7,9 @@
 using namespace llvm;
 using namespace ckjit;
 
+/// Buffers start on cache lines: a smaller gap is padding.
+static constexpr uint64_t kLineBytes = 64;
+
 Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef where, const CompileOptions &options,
                                                unsigned threads) {
   auto plan = planArena(graph.config);
@@ -28,12 +31,31 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   if (!team)
     return team.takeError();
   model->team = std::move(*team);
-  // Weights are read in long runs: huge pages save address translations. A plan's weight lies in the arena.
-  for (const Buffer &buffer : model->arenaPlan.buffers)
-    if (buffer.role == BufferRole::Weight && buffer.allocated)
-      if (auto advised = model->arena.adviseHuge(buffer.offset, buffer.bytes); !advised)
-        return advised.takeError();
+  if (Error error = model->adviseHugeWeights())
+    return error;
   return model;
+}
+
+/// Weights are read in long runs: huge pages save address translations. Neighbours (wq to bv, wo and bo, ...)
+/// are advised as one range, since only whole blocks inside a range count.
+Error Model::adviseHugeWeights() {
+  uint64_t begin = 0, end = 0;
+  auto advise = [&]() -> Error {
+    auto advised = begin < end ? arena.adviseHuge(begin, end - begin) : Expected<uint64_t>(0);
+    return advised ? Error::success() : advised.takeError();
+  };
+  for (const Buffer &buffer : arenaPlan.buffers) {
+    // The head is an alias of the embedding, and learned positions may go unread.
+    if (buffer.role != BufferRole::Weight || !buffer.allocated || buffer.offset < end || buffer.name == "pos_emb")
+      continue;
+    if (buffer.offset - end >= kLineBytes) {
+      if (Error error = advise())
+        return error;
+      begin = buffer.offset;
+    }
+    end = buffer.offset + buffer.bytes;
+  }
+  return advise();
 }
 
 float *Model::buffer(StringRef name, int layer) {

@@ -21,7 +21,8 @@ std::pair<Value, Value> KernelBuilder::share(Value count) {
 }
 
 Value KernelBuilder::panelCount(int64_t lanes) {
-  return arith::CeilDivUIOp::create(*this, loc, tokens(), index(lanes));
+  Value raised = arith::AddIOp::create(*this, loc, tokens(), index(lanes - 1));
+  return arith::DivUIOp::create(*this, loc, raised, index(lanes));
 }
 
 Value KernelBuilder::apply(AffineExpr expr, ValueRange operands) {
@@ -85,8 +86,8 @@ Value KernelBuilder::flatten(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   if (type.getRank() == 1)
     return memref;
-  auto all = llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()));
-  return memref::CollapseShapeOp::create(*this, loc, memref, ArrayRef<ReassociationIndices>{all});
+  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
+  return memref::ReinterpretCastOp::create(*this, loc, flat, memref, /*offset=*/0, flat.getShape(), ArrayRef<int64_t>{1});
 }
 
 LogicalResult ckjit::ck::checkKernel(Operation *op, ValueRange activations) {

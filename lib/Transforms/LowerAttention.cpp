@@ -90,7 +90,7 @@ void AttentionLowering::lower() {
     loop(b.index(0), item.keys, b.index(keyBlock), {}, [&](Value block, ValueRange) {
       Value left = arith::SubIOp::create(b, b.loc, item.keys, block);
       Value count = arith::MinUIOp::create(b, b.loc, left, b.index(keyBlock));
-      Value tiles = arith::CeilDivUIOp::create(b, b.loc, count, b.index(rows));
+      Value tiles = arith::DivUIOp::create(b, b.loc, add(count, b.index(rows - 1)), b.index(rows));
       loop(b.index(0), tiles, b.index(1), {}, [&](Value tile, ValueRange) {
         scores(item, block, tile);
         return SmallVector<Value>();

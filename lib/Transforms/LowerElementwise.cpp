@@ -1,5 +1,6 @@
 //===- LowerElementwise.cpp - Ops without a matrix to affine loops --------===//
 #include "KernelBuilder.h"
+#include "ProgramUses.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -339,11 +340,8 @@ struct LowerElementwisePass : impl::LowerElementwiseBase<LowerElementwisePass> {
   LogicalResult lowerOne(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case([&](CrossEntropyOp entropy) -> LogicalResult {
-          auto module = op->getParentOfType<ModuleOp>();
-          auto target = module->getAttrOfType<TargetAttr>(kTargetAttr);
-          if (!target)
-            return op->emitOpError("needs the module's ") << kTargetAttr;
-          return lower(entropy, strict, target.getLanes());
+          TargetAttr target = targetOf(op);
+          return target ? lower(entropy, strict, target.getLanes()) : failure();
         })
         .Case<EmbedOp, RMSNormOp, AddOp, SwiGLUOp, SplitOp, PackOp, UnpackOp, RopeOp>(
             [&](auto layerOp) { return lower(layerOp, strict); })

@@ -1,9 +1,6 @@
 //===- Pipeline.cpp - The pipeline from ck to the LLVM dialect ------------===//
 #include "ckjit/Transforms/Pipeline.h"
 #include "ckjit/Transforms/Passes.h"
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -51,28 +48,12 @@ static void addVectorPasses(OpPassManager &manager, const PipelineOptions &optio
     functions.addPass(createInjectFault({options.faultyKernel}));
   functions.addPass(createLowerRegisterTile());
   functions.addPass(createExpandMath());
-  functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
 }
 
 static void addLLVMPasses(OpPassManager &manager) {
   manager.addPass(createLowerProgram());
-  manager.addNestedPass<func::FuncOp>(createLowerAffinePass());
-  manager.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
-  manager.addPass(memref::createExpandStridedMetadataPass());
-  manager.addPass(createLowerAffinePass());
-  manager.addPass(createConvertVectorToLLVMPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-  ConvertFuncToLLVMPassOptions functions;
-  functions.useBarePtrCallConv = true;
-  manager.addPass(createConvertFuncToLLVMPass(functions));
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertIndexToLLVMPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createReconcileUnrealizedCastsPass());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  manager.addPass(createLowerToLLVM());
 }
 
 void ckjit::addStage(OpPassManager &manager, const PipelineOptions &options, Stage stage) {
@@ -93,17 +74,6 @@ void ckjit::registerPasses() {
   registerCKPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
-  mlir::registerLowerAffinePass();
-  mlir::registerSCFToControlFlowPass();
-  mlir::memref::registerExpandStridedMetadataPass();
-  mlir::registerConvertVectorToLLVMPass();
-  mlir::registerFinalizeMemRefToLLVMConversionPass();
-  mlir::registerConvertFuncToLLVMPass();
-  mlir::registerConvertMathToLLVMPass();
-  mlir::registerArithToLLVMConversionPass();
-  mlir::registerConvertIndexToLLVMPass();
-  mlir::registerConvertControlFlowToLLVMPass();
-  mlir::registerReconcileUnrealizedCastsPass();
   registerStage<Stage::CK>("ck-stage-ck", "From the import to kernels with a strategy");
   registerStage<Stage::Loops>("ck-stage-loops", "From kernels to affine loops and register tiles");
   registerStage<Stage::Vector>("ck-stage-vector", "From loops to vector ops");

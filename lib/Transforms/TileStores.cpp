@@ -12,11 +12,14 @@ static SmallVector<Value> interleaveAll(KernelBuilder &b, SmallVector<Value> val
   for (size_t done = 1; done < count; done *= 2) {
     SmallVector<Value> next;
     for (size_t i = 0; i < count / 2; ++i) {
-      Value both = vector::InterleaveOp::create(b, b.loc, values[i], values[i + count / 2]);
-      int64_t lanes = cast<VectorType>(values[i].getType()).getDimSize(0);
-      for (int64_t half : {int64_t(0), lanes})
-        next.push_back(vector::ExtractStridedSliceOp::create(b, b.loc, both, ArrayRef<int64_t>{half},
-                                                             ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1}));
+      Value first = values[i], second = values[i + count / 2];
+      int64_t lanes = cast<VectorType>(first.getType()).getDimSize(0);
+      for (int64_t half : {0, 1}) {
+        SmallVector<int64_t> order;
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          order.push_back(half * lanes / 2 + lane / 2 + (lane % 2) * lanes);
+        next.push_back(vector::ShuffleOp::create(b, b.loc, first, second, order));
+      }
     }
     values = std::move(next);
   }
@@ -30,8 +33,11 @@ static void storeRow(KernelBuilder &b, Value row, const RowStore &rows, Value to
     vector::StoreOp::create(b, b.loc, row, rows.out, place);
     return;
   }
-  auto maskType = VectorType::get(cast<VectorType>(row.getType()).getShape(), b.getI1Type());
-  Value mask = vector::CreateMaskOp::create(b, b.loc, maskType, rows.valid);
+  auto steps = llvm::to_vector(llvm::seq<int32_t>(0, cast<VectorType>(row.getType()).getDimSize(0)));
+  Value step = arith::ConstantOp::create(b, b.loc, b.getI32VectorAttr(steps));
+  Value narrow = arith::IndexCastOp::create(b, b.loc, b.getI32Type(), rows.valid);
+  Value valid = vector::BroadcastOp::create(b, b.loc, step.getType(), narrow);
+  Value mask = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::slt, step, valid);
   vector::MaskedStoreOp::create(b, b.loc, rows.out, place, mask, row);
 }
 
@@ -61,9 +67,9 @@ void ckjit::ck::storeTransposed(KernelBuilder &b, ValueRange values, const RowSt
     OpBuilder::InsertionGuard restore(b);
     b.setInsertionPointToStart(guard.thenBlock());
     int64_t place = lane * static_cast<int64_t>(width);
-    Value row = vector::ExtractStridedSliceOp::create(b, b.loc, flat[place / lanes], ArrayRef<int64_t>{place % lanes},
-                                                      ArrayRef<int64_t>{static_cast<int64_t>(width)},
-                                                      ArrayRef<int64_t>{1});
+    auto piece = llvm::to_vector(llvm::seq<int64_t>(place % lanes, place % lanes + width));
+    Value source = flat[place / lanes];
+    Value row = vector::ShuffleOp::create(b, b.loc, source, source, piece);
     storeRow(b, row, store, token);
   }
 }

@@ -5,9 +5,9 @@ module {
 // STRICT-LABEL: func.func private @two_query_heads_of_a_kv_head
 // CHECK-LABEL: func.func private @two_query_heads_of_a_kv_head
 func.func private @two_query_heads_of_a_kv_head(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
-  // CHECK-DAG: %[[Q:.*]] = memref.collapse_shape %arg4 {{.*}} into memref<1280xf32>
-  // CHECK-DAG: %[[K:.*]] = memref.collapse_shape %arg5 {{.*}} into memref<1280xf32>
-  // CHECK-DAG: %[[V:.*]] = memref.collapse_shape %arg6 {{.*}} into memref<1280xf32>
+  // CHECK-DAG: %[[Q:.*]] = memref.reinterpret_cast %arg4 to offset: [0], sizes: [1280], strides: [1]
+  // CHECK-DAG: %[[K:.*]] = memref.reinterpret_cast %arg5 to offset: [0], sizes: [1280], strides: [1]
+  // CHECK-DAG: %[[V:.*]] = memref.reinterpret_cast %arg6 to offset: [0], sizes: [1280], strides: [1]
   // CHECK: %[[SCORES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x64x8xf32>
   // CHECK: %[[MAX:.*]] = memref.alloca() {{.*}} : memref<2x8xf32>
   // CHECK: %[[SUM:.*]] = memref.alloca() {{.*}} : memref<2x8xf32>

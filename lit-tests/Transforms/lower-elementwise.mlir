@@ -8,7 +8,8 @@ func.func private @embed(%tid: index, %threads: index, %T: index, %first: index,
   // Lanes past T hold the last token again: no lane reads an id that isn't there.
   // CHECK: %[[LAST:.*]] = arith.subi %[[T]],
   // This thread's panels are [P * tid / threads, P * (tid + 1) / threads).
-  // CHECK: %[[P:.*]] = arith.ceildivui %[[T]], %c8
+  // CHECK: %[[RAISED:.*]] = arith.addi %[[T]], %c7
+  // CHECK: %[[P:.*]] = arith.divui %[[RAISED]], %c8
   // CHECK-NEXT: %[[BEFORE:.*]] = arith.muli %[[P]], %[[TID]]
   // CHECK-NEXT: %[[LO:.*]] = arith.divui %[[BEFORE]], %[[N]]
   // CHECK-NEXT: %[[AFTER:.*]] = arith.addi %[[BEFORE]], %[[P]]

@@ -4,8 +4,8 @@
 module {
 // CHECK-LABEL: func.func private @linear
 func.func private @linear(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %w: memref<32x64xf32>, %b: memref<32xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
-  // CHECK-DAG: %[[X:.*]] = memref.collapse_shape %arg4
-  // CHECK-DAG: %[[W:.*]] = memref.collapse_shape %arg5
+  // CHECK-DAG: %[[X:.*]] = memref.reinterpret_cast %arg4
+  // CHECK-DAG: %[[W:.*]] = memref.reinterpret_cast %arg5
   // Threads share the 16 tiles of rows.
   // CHECK: %[[TILES:.*]] = arith.constant 16 : index
   // CHECK-NEXT: %[[BEFORE:.*]] = arith.muli %[[TILES]], %arg0
@@ -74,7 +74,7 @@ func.func private @rope(%tid: index, %threads: index, %T: index, %first: index, 
 func.func private @head_major_stores_rows_below_T(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %w: memref<2x16x32xf32>, %b: memref<2x16xf32>, %k: memref<2x40x16xf32>) attributes {ck.kernel} {
   // CHECK: ck.register_tile
   // The tile is transposed by shuffles: 8 lanes, 4 values each.
-  // CHECK: vector.interleave
+  // CHECK: vector.shuffle
   // CHECK-COUNT-8: arith.cmpi ult, %{{.*}}, %arg2
   // CHECK-NOT: arith.cmpi
   // CHECK: return
@@ -133,8 +133,8 @@ func.func private @lm_head_from_the_first_row_on(%tid: index, %threads: index, %
   // CHECK: arith.cmpi ult, %[[TOKEN:.*]], %arg2
   // CHECK: arith.cmpi uge, %[[TOKEN]], %arg3
   // CHECK: scf.if
-  // CHECK: vector.create_mask
-  // CHECK: vector.maskedstore %arg6[
+  // CHECK: %[[MASK:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi32>
+  // CHECK: vector.maskedstore %arg6[%{{.*}}], %[[MASK]],
   ck.lm_head ins(%x, %t : memref<5x32x8xf32>, memref<66x32xf32>) outs(%y : memref<40x66xf32>) depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }

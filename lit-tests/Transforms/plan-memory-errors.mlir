@@ -60,7 +60,7 @@ func.func @too_large() {
 // -----
 
 // Regression: no heads gave a division by zero.
-// expected-error @below {{ck.model: }}
+// expected-error @below {{ck.model: num_attention_heads is 0, expected a positive integer below 2147483648}}
 module attributes {ck.model = #ck.model<layers = 1, hidden = 32, intermediate = 48, heads = 0, kvHeads = 2, vocab = 64, window = 40, eps = 1.0e-5 : f32, theta = 1.0e4 : f32>} {
 func.func @no_heads() {
   return

@@ -20,6 +20,25 @@ CompileOptions hostOptions(bool strict, bool materialize) {
 
 int64_t hostLanes() { return hostOptions().target.vectorBits / 32; }
 
+CompileOptions modeOptions(uint64_t mode) {
+  CompileOptions options = hostOptions(/*strict=*/mode % 4 == 1, /*materialize=*/mode % 4 == 2);
+  options.pipeline.fuse = mode % 4 != 3;
+  return options;
+}
+
+ModelConfig tinyConfig() {
+  ModelConfig c;
+  c.numLayers = 2;
+  c.hiddenSize = 24;
+  c.intermediateSize = 20;
+  c.numHeads = 4;
+  c.numKVHeads = 2;
+  c.vocabSize = 33;
+  c.contextWindow = 20;
+  c.ropeTheta = 10000.0f;
+  return c;
+}
+
 std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &options, const TestModel &weights,
                                  unsigned threads) {
   std::unique_ptr<Model> model = must(Model::create(graph, "test", options, threads));

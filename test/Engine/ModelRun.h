@@ -27,6 +27,10 @@ inline void must(llvm::Error error) {
 /// Options for this machine.
 CompileOptions hostOptions(bool strict = false, bool materialize = false);
 int64_t hostLanes();
+/// Default, strict, materialized and unfused, in turn.
+CompileOptions modeOptions(uint64_t mode);
+/// Two layers, grouped heads, nothing a multiple of 16, two panels at most.
+ModelConfig tinyConfig();
 
 /// Compiles `graph` and fills in the weights.
 std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &options, const TestModel &weights,

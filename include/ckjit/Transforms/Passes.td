@@ -202,6 +202,15 @@ def InjectFault : Pass<"ck-inject-fault", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"injected", "injected", "Number of faults injected">];
 }
 
+def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower everything to the LLVM dialect in one conversion";
+  let description = [{
+    affine, scf, cf, memref, vector, math, arith and func at once: one walk instead of
+    the ten of the separate passes. Memrefs are passed as bare pointers.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LowerProgram : Pass<"ck-lower-program", "::mlir::ModuleOp"> {
   let summary = "Lower buffers, launches and barriers to an SPMD entry function";
   let description = [{

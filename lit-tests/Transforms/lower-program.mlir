@@ -1,0 +1,49 @@
+// RUN: ck-opt %s -split-input-file -ck-lower-program | FileCheck %s
+
+module attributes {ck.arena_bytes = 8192 : i64} {
+// CHECK: func.func private @ckjit_barrier(!llvm.ptr)
+// CHECK: func.func private @kernel
+// CHECK-NEXT: return
+func.func private @kernel(%tid: index, %threads: index, %T: index, %first: index, %x: memref<4x8xf32>, %ids: memref<16xi32>) attributes {ck.kernel} {
+  return
+}
+// CHECK: func.func @prefill(%[[TEAM:.*]]: !llvm.ptr, %[[TID:.*]]: index, %[[N:.*]]: index, %[[T:.*]]: index, %[[FIRST:.*]]: index, %[[ARENA:.*]]: memref<8192xi8>)
+func.func @prefill() {
+  // CHECK-NEXT: %[[O:.*]] = arith.constant 4096 : index
+  // CHECK-NEXT: %[[X:.*]] = memref.view %[[ARENA]][%[[O]]][] : memref<8192xi8> to memref<4x8xf32>
+  // CHECK-NEXT: %[[P:.*]] = arith.constant 0 : index
+  // CHECK-NEXT: %[[IDS:.*]] = memref.view %[[ARENA]][%[[P]]][] : memref<8192xi8> to memref<16xi32>
+  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[X]], %[[IDS]])
+  // CHECK-NEXT: call @ckjit_barrier(%[[TEAM]]) : (!llvm.ptr) -> ()
+  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[X]], %[[IDS]])
+  // CHECK-NEXT: call @ckjit_barrier(%[[TEAM]]) : (!llvm.ptr) -> ()
+  // CHECK-NEXT: return
+  %x = ck.buffer scratch "x" at 4096 : memref<4x8xf32>
+  %ids = ck.buffer extra "ids" at 0 : memref<16xi32>
+  ck.launch @kernel(%x, %ids) : memref<4x8xf32>, memref<16xi32>
+  ck.barrier
+  ck.launch @kernel(%x, %ids) : memref<4x8xf32>, memref<16xi32>
+  ck.barrier
+  return
+}
+}
+
+// -----
+
+// A buffer that a fusion left unused has no offset and needs none.
+module attributes {ck.arena_bytes = 64 : i64} {
+// CHECK-LABEL: func.func @unused_buffer
+func.func @unused_buffer() {
+  // CHECK-NEXT: return
+  %x = ck.buffer scratch "x" : memref<4x8xf32>
+  return
+}
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @kernels_alone_need_no_arena
+// CHECK-SAME: (%{{.*}}: index) attributes {ck.kernel}
+func.func private @kernels_alone_need_no_arena(%i: index) attributes {ck.kernel} {
+  return
+}
