@@ -1,4 +1,5 @@
 //===- BlockPanels.cpp - Tile a panel loop for the cache ------------------===//
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 

@@ -1,6 +1,7 @@
 //===- ExpandMath.cpp - Math that needs no library ------------------------===//
 #include "MathPolynomials.h"
 #include "ProgramUses.h"
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 //===- InjectFault.cpp - Break one kernel on purpose ----------------------===//
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 

@@ -1,4 +1,5 @@
 //===- JamPanels.cpp - Unroll a panel loop, jam its register tiles --------===//
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,6 @@
 //===- LowerAttention.cpp - Online softmax over blocks of keys ------------===//
 #include "KernelBuilder.h"
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 //===- LowerElementwise.cpp - Ops without a matrix to affine loops --------===//
 #include "KernelBuilder.h"
 #include "ProgramUses.h"
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 

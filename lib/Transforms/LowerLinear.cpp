@@ -1,6 +1,7 @@
 //===- LowerLinear.cpp - Matrix ops to loops of register tiles ------------===//
 #include "KernelBuilder.h"
 #include "TileStores.h"
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,5 +1,7 @@
 //===- LowerProgram.cpp - The SPMD entry function -------------------------===//
 #include "ckjit/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

@@ -1,5 +1,6 @@
 //===- LowerRegisterTile.cpp - The micro-kernel in vector.fma -------------===//
 #include "KernelBuilder.h"
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 //===- LowerToLLVM.cpp - Everything to the LLVM dialect at once -----------===//
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -10,6 +11,8 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
@@ -37,10 +40,7 @@ struct LowerToLLVMPass : impl::LowerToLLVMBase<LowerToLLVMPass> {
     populateFuncToLLVMConversionPatterns(converter, patterns, &symbols);
     LLVMConversionTarget target(getContext());
     target.addLegalOp<ModuleOp>();
-    ConversionConfig config;
-    // Nothing is undone after a failure: rewriting in place is faster.
-    config.allowPatternRollback = false;
-    if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
+    if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }
 };

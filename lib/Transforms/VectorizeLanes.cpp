@@ -1,4 +1,5 @@
 //===- VectorizeLanes.cpp - A loop over lanes to vector ops ---------------===//
+#include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

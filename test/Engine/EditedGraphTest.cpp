@@ -18,7 +18,8 @@ void checkGraph(const CKIRGraph &graph) {
   const std::vector<double> expected = referenceLogits(graph, weights, tokens);
   for (uint64_t mode = 0; mode < 4; ++mode) {
     const std::unique_ptr<Model> model = makeModel(graph, modeOptions(mode), weights);
-    const Distance distance = distanceOf(runLogits(*model, tokens), expected, static_cast<size_t>(graph.config.vocabSize));
+    const Distance distance =
+        distanceOf(runLogits(*model, tokens), expected, static_cast<size_t>(graph.config.vocabSize));
     INFO("mode " << mode << ", " << distance.text() << "\n" << dumpGraph(graph));
     CHECK(distance.worst <= kTameShare * largestOf(expected));
   }
@@ -81,7 +82,8 @@ TEST_CASE("values that fusion would hide are kept where another node reads them"
   CKIRGraph graph = buildForwardGraph(tinyConfig());
   // Gate and up are read twice: SWIGLU(gate, up) and again SWIGLU(up, gate) added to it.
   const auto down = nodeAt(graph, 0, 8);
-  CKIRNode swapped{{0, 10}, NodeOp::SwiGLU, {{{0, 6}, 1}, {{0, 6}, 0}}, 1}, sum{{0, 11}, NodeOp::Add, {{{0, 7}, 0}, {{0, 10}, 0}}, 1};
+  CKIRNode swapped{{0, 10}, NodeOp::SwiGLU, {{{0, 6}, 1}, {{0, 6}, 0}}, 1},
+      sum{{0, 11}, NodeOp::Add, {{{0, 7}, 0}, {{0, 10}, 0}}, 1};
   down->inputs[0] = {{0, 11}, 0};
   graph.nodes.insert(graph.nodes.insert(down, sum), swapped);
   // The projection is added to itself, and the residual once more at the end.

@@ -38,7 +38,8 @@ void checkCounts(Model &model, llvm::ArrayRef<int32_t> tokens, llvm::ArrayRef<do
   for (int64_t count : tokenCounts(static_cast<int64_t>(tokens.size()))) {
     INFO("tokens " << count);
     const size_t rows = static_cast<size_t>(count);
-    const Distance distance = distanceOf(runLogits(model, tokens.take_front(rows)), expected.take_front(rows * vocab), vocab);
+    const Distance distance =
+        distanceOf(runLogits(model, tokens.take_front(rows)), expected.take_front(rows * vocab), vocab);
     INFO(distance.text() << ", tolerance " << tolerance);
     CHECK(distance.worst <= tolerance);
     CHECK(zeroBeyond(model, "logits", -1, count));
@@ -62,7 +63,8 @@ void checkFirstRow(Model &model, llvm::ArrayRef<int32_t> tokens) {
     std::fill_n(logits, count * vocab, -7.0f);
     must(model.prefill(tokens, first));
     CHECK(std::all_of(logits, logits + first * vocab, [](float v) { return v == -7.0f; }));
-    CHECK(sameBits({logits + first * vocab, logits + count * vocab}, llvm::ArrayRef(all).drop_front(static_cast<size_t>(first * vocab))));
+    CHECK(sameBits({logits + first * vocab, logits + count * vocab},
+                   llvm::ArrayRef(all).drop_front(static_cast<size_t>(first * vocab))));
   }
 }
 

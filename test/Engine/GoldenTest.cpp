@@ -56,7 +56,8 @@ TEST_CASE("golden logits of the seed system's cases") {
       const std::unique_ptr<Model> model = loadModel(folder, strict);
       const ModelConfig &config = model->config();
       // As the seed does, ids out of range count as 0: case c holds two.
-      const std::vector<int32_t> tokens = must(readTokens(folder + "/tokens.bin", config.vocabSize, config.contextWindow, true));
+      const std::vector<int32_t> tokens =
+          must(readTokens(folder + "/tokens.bin", config.vocabSize, config.contextWindow, true));
       const Distance distance = distanceOf(runLogits(*model, tokens), readFloats(folder + "/logits_fp64.bin"),
                                            static_cast<size_t>(config.vocabSize));
       INFO(name << ", strict " << strict << ", " << distance.text());

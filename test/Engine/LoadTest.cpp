@@ -29,7 +29,8 @@ std::unique_ptr<BumpFile> writeAndOpen(const TestModel &weights, llvm::StringRef
   return must(BumpFile::open(path));
 }
 
-std::string refusal(Model &model, std::vector<int32_t> tokens, int64_t firstRow = 0, std::vector<int32_t> targets = {}) {
+std::string refusal(Model &model, std::vector<int32_t> tokens, int64_t firstRow = 0,
+                    std::vector<int32_t> targets = {}) {
   return llvm::toString(model.prefill(tokens, firstRow, targets));
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("a file with more positions than the model's context fills the first o
   options.overrides.contextWindow = 10;
   const std::unique_ptr<BumpFile> shorter = must(BumpFile::open(place.name(), options));
   REQUIRE(shorter->config.contextWindow == 10);
-  const std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(shorter->config), "file", hostOptions(), 2));
+  const std::unique_ptr<Model> model =
+      must(Model::create(buildForwardGraph(shorter->config), "file", hostOptions(), 2));
   must(model->load(*shorter));
   const std::vector<int32_t> tokens = makeTokens(config, 10);
   const std::vector<double> expected = referenceLogits(buildForwardGraph(config), weights, tokens);
@@ -84,7 +86,8 @@ TEST_CASE("a tensor that isn't fp32 is refused by name") {
   const std::unique_ptr<BumpFile> file = writeAndOpen(weights, place.name());
   const std::unique_ptr<Model> model = makeModel(buildForwardGraph(tinyConfig()), hostOptions(), weights);
   file->tensors[4].dtype = DType::Q4_K;
-  CHECK_THAT(llvm::toString(model->load(*file)), Contains(file->tensors[4].spec.name) && Contains("q4_k") && Contains("fp32"));
+  CHECK_THAT(llvm::toString(model->load(*file)),
+             Contains(file->tensors[4].spec.name) && Contains("q4_k") && Contains("fp32"));
 }
 
 TEST_CASE("what prefill refuses, with the value found and what is expected") {

@@ -35,20 +35,22 @@ void checkSlot(Model &model, const ReferenceValue &value, int64_t tokens, double
       const double expected = value.data[static_cast<size_t>(row * value.cols + column)];
       const double now = std::abs(static_cast<double>(data[place]) - expected);
       if (!(now <= distance.worst))
-        distance = {std::isnan(now) ? 1e300 : now, static_cast<size_t>(row), static_cast<size_t>(column), static_cast<double>(data[place]), expected};
+        distance = {std::isnan(now) ? 1e300 : now, static_cast<size_t>(row), static_cast<size_t>(column),
+                    static_cast<double>(data[place]), expected};
     }
   int64_t padding = 0, count = static_cast<int64_t>(slot.bytes / sizeof(float));
   for (int64_t i = 0; i < count; ++i)
     padding += !places.count(i) && data[i] != 0.0f;
-  INFO(value.op << " (" << value.name << ") of layer " << value.layer << ", " << distance.text() << ", largest " << scale);
+  INFO(value.op << " (" << value.name << ") of layer " << value.layer << ", " << distance.text() << ", largest "
+                << scale);
   CHECK(distance.worst <= share * scale);
   CHECK(padding == 0);
 }
 
 /// The slots that the canonical decoder fills.
 std::set<std::string> canonicalSlots() {
-  return {"embedded_input", "ln1_out", "q", "k", "v", "attn_out", "proj_tmp", "residual1", "ln2_out", "fc1_out",
-          "swiglu_out", "mlp_out", "output", "final_output", "logits"};
+  return {"embedded_input", "ln1_out", "q",          "k",       "v",      "attn_out",     "proj_tmp", "residual1",
+          "ln2_out",        "fc1_out", "swiglu_out", "mlp_out", "output", "final_output", "logits"};
 }
 
 void checkConfig(const NamedConfig &named, bool strict) {
@@ -107,7 +109,8 @@ TEST_CASE("without materialize the slots that nothing reads stay untouched") {
   const TestModel weights(config);
   const std::unique_ptr<Model> model = makeModel(buildForwardGraph(config), hostOptions(), weights);
   must(model->prefill(makeTokens(config, config.contextWindow), 0));
-  for (const char *name : {"q", "attn_out", "proj_tmp", "residual1", "ln1_out", "ln2_out", "fc1_out", "swiglu_out", "mlp_out", "output"})
+  for (const char *name :
+       {"q", "attn_out", "proj_tmp", "residual1", "ln1_out", "ln2_out", "fc1_out", "swiglu_out", "mlp_out", "output"})
     for (int layer : {0, 1}) {
       const Buffer &slot = *model->plan().find(name, layer);
       const float *data = model->buffer(name, layer);

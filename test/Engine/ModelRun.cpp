@@ -46,7 +46,8 @@ std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &o
   return model;
 }
 
-std::vector<ReferenceValue> referenceValues(const CKIRGraph &graph, const TestModel &weights, ArrayRef<int32_t> tokens) {
+std::vector<ReferenceValue> referenceValues(const CKIRGraph &graph, const TestModel &weights,
+                                            ArrayRef<int32_t> tokens) {
   std::vector<ReferenceValue> values;
   must(runReference(graph, weights, tokens, [&](const ReferenceValue &value) {
     values.push_back(value);

@@ -1,6 +1,6 @@
 //===- RandomGraphTest.cpp - Seeded graphs against the reference ----------===//
-#include "ModelRun.h"
 #include "Support/RandomGraph.h"
+#include "ModelRun.h"
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -13,9 +13,9 @@ namespace {
 constexpr uint64_t kSeeds = 200;
 /// A graph may square or exponentiate what it likes: beyond this fp32 has no digits left to compare.
 constexpr double kLargestCompared = 1e4;
-/// Share of the largest |logit|: edited graphs feed norms and softmax with values many times the usual size, which
-/// magnifies a rounding (6e-8) by the same factor.
-constexpr double kShare = 1e-4;
+/// Share of the largest |logit|: edited graphs feed norms and softmax with values several times the usual size, which
+/// magnifies roundings (6e-8 each) by the same factor. 4e-6 is the most seen.
+constexpr double kShare = 2e-5;
 
 struct Outcome {
   enum Kind { Refused, Agrees, Differs, NotComparable, Broken } kind = Broken;
@@ -89,6 +89,6 @@ TEST_CASE("200 random graphs are refused with a message or agree with the refere
   INFO("refused " << counts[Outcome::Refused] << ", agree " << counts[Outcome::Agrees] << ", not comparable "
                   << counts[Outcome::NotComparable] << ", worst share " << worst);
   CHECK(counts[Outcome::Refused] == 93); // RandomGraph.h: 107 of 200 are programs
-  CHECK(counts[Outcome::NotComparable] <= 10);
-  CHECK(counts[Outcome::Agrees] >= 97);
+  CHECK(counts[Outcome::NotComparable] <= 2);
+  CHECK(counts[Outcome::Agrees] >= 105);
 }

@@ -16,9 +16,9 @@ struct Cpu {
 /// Asks the processor, not the code that is tested.
 std::vector<Cpu> cpus() {
   __builtin_cpu_init();
-  const bool haswell = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
-                       __builtin_cpu_supports("movbe");
+  const bool haswell = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                       __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
   const bool v4 = haswell && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                   __builtin_cpu_supports("avx512cd");
@@ -27,7 +27,8 @@ std::vector<Cpu> cpus() {
                     __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq") &&
                     __builtin_cpu_supports("gfni") && __builtin_cpu_supports("vpclmulqdq") &&
                     __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("sse4a");
-  const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("popcnt");
+  const bool v2 =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("popcnt");
   return {{"x86-64-v2", v2, 128}, {"haswell", haswell, 256}, {"x86-64-v4", v4, 512}, {"znver4", zen4, 512}};
 }
 
@@ -80,7 +81,8 @@ TEST_CASE("overrides of the tile change the code, not the result") {
     options.pipeline.unroll = unroll;
     const std::unique_ptr<Model> model = makeModel(graph, options, weights);
     const Distance distance = distanceOf(runLogits(*model, tokens), expected, static_cast<size_t>(config.vocabSize));
-    INFO("rows " << rows << ", vectors " << vectors << ", panels " << panels << ", unroll " << unroll << ", " << distance.text());
+    INFO("rows " << rows << ", vectors " << vectors << ", panels " << panels << ", unroll " << unroll << ", "
+                 << distance.text());
     CHECK(distance.worst <= toleranceFor(expected, false));
   }
 }

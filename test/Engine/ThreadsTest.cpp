@@ -24,7 +24,8 @@ void checkThreads(const NamedConfig &named, const CompileOptions &options) {
   const std::unique_ptr<Model> model = makeModel(graph, options, weights, 1);
   must(model->prefill(tokens, 0, targets));
   const size_t count = tokens.size() * static_cast<size_t>(named.config.vocabSize);
-  const std::vector<float> logits(model->logits(0).data(), model->logits(0).data() + count), losses = model->losses().vec();
+  const std::vector<float> logits(model->logits(0).data(), model->logits(0).data() + count),
+      losses = model->losses().vec();
   const std::unique_ptr<Program> program = must(Program::link(must(compileGraph(graph, "again", options))));
   for (unsigned threads : {1u, 2u, 3u, 5u, 8u})
     for (int repeat = 0; repeat < 3; ++repeat) {

@@ -22,7 +22,8 @@ KernelText attention(const Heads &h, int64_t context = kContext) {
   KernelText text;
   text.in("q", {panels, h.query * h.dim, hostLanes()}).out("y", {panels, h.query * h.dim, hostLanes()});
   text.in("k", {h.kv, context, h.padded()}).in("v", {h.kv, context, h.padded()});
-  text.op(formatv("ck.attention ins(%q, %k, %v : $q, $k, $v) outs(%y : $y) heads {0} head_dim {1}", h.query, h.dim).str());
+  text.op(
+      formatv("ck.attention ins(%q, %k, %v : $q, $k, $v) outs(%y : $y) heads {0} head_dim {1}", h.query, h.dim).str());
   return text;
 }
 
@@ -98,9 +99,10 @@ void checkAttention(const Heads &h) {
 } // namespace
 
 TEST_CASE("attention for any grouping of heads") {
-  const Heads cases[] = {{1, 1, 2},  {1, 1, 64}, {2, 1, 8},  {2, 2, 20}, {3, 1, 20}, {3, 3, 2},        {6, 1, 8},
-                         {6, 2, 20}, {6, 3, 2},  {8, 1, 2},  {8, 2, 64}, {8, 4, 8},  {8, 8, 20},       {6, 6, 64},
-                         {1, 1, 20, true}, {3, 3, 8, true}, {6, 2, 20, true}, {8, 2, 2, true}, {2, 1, 64, true}};
+  const Heads cases[] = {{1, 1, 2},       {1, 1, 64},       {2, 1, 8},       {2, 2, 20},      {3, 1, 20},
+                         {3, 3, 2},       {6, 1, 8},        {6, 2, 20},      {6, 3, 2},       {8, 1, 2},
+                         {8, 2, 64},      {8, 4, 8},        {8, 8, 20},      {6, 6, 64},      {1, 1, 20, true},
+                         {3, 3, 8, true}, {6, 2, 20, true}, {8, 2, 2, true}, {2, 1, 64, true}};
   for (const Heads &heads : cases)
     checkAttention(heads);
 }
@@ -121,7 +123,8 @@ TEST_CASE("attention gives the same bits on any number of threads and for any nu
   run.poisonOutputs();
   run.run(65, 0, 2);
   int64_t different = 0;
-  const Panels full(const_cast<float *>(alone.data()), heads.query * heads.dim), part = run.panels("y", heads.query * heads.dim);
+  const Panels full(const_cast<float *>(alone.data()), heads.query * heads.dim),
+      part = run.panels("y", heads.query * heads.dim);
   for (int64_t t = 0; t < 65; ++t)
     for (int64_t f = 0; f < heads.query * heads.dim; ++f)
       different += full.at(t, f) != part.at(t, f);

@@ -68,7 +68,8 @@ TEST_CASE("cross entropy over any vocabulary") {
         run.fill("x", static_cast<uint64_t>(vocab), scale);
         SplitMix rng(5);
         for (int64_t t = 0; t < kContext; ++t)
-          run.ints("targets")[t] = t % 3 == 1 ? kIgnored : static_cast<int32_t>(rng.below(static_cast<uint64_t>(vocab)));
+          run.ints("targets")[t] =
+              t % 3 == 1 ? kIgnored : static_cast<int32_t>(rng.below(static_cast<uint64_t>(vocab)));
         INFO("scale " << scale << ", strict " << strict);
         checkLosses(run, vocab, kContext, 0, strict);
         checkLosses(run, vocab, 4, 3, strict);
@@ -85,7 +86,7 @@ TEST_CASE("cross entropy where one logit stands alone") {
     run.ints("targets")[t] = static_cast<int32_t>(t % 3 == 0 ? 4 * t : 36 - 4 * t);
   }
   checkLosses(run, vocab, kContext, 0, false);
-  CHECK(run.floats("loss")[3] == 0.0f); // the lone high logit is the target
+  CHECK(run.floats("loss")[3] == 0.0f);                                            // the lone high logit is the target
   CHECK(run.floats("loss")[0] == Approx(2e4 + std::log(vocab - 1)).epsilon(1e-6)); // the lone low one
 }
 

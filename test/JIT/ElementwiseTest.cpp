@@ -12,7 +12,8 @@ namespace {
 /// (features, tokens, context): primes, one, and around a panel.
 std::vector<std::array<int64_t, 3>> awkwardShapes() {
   const int64_t l = hostLanes();
-  return {{1, 1, 1}, {3, 2, 5}, {7, l - 1, l}, {16, l, l}, {33, l + 1, 2 * l}, {61, 2 * l + 3, 3 * l + 1}, {2, 3 * l, 3 * l}};
+  return {{1, 1, 1},        {3, 2, 5}, {7, l - 1, l}, {16, l, l}, {33, l + 1, 2 * l}, {61, 2 * l + 3, 3 * l + 1},
+          {2, 3 * l, 3 * l}};
 }
 
 template <typename Check> void forShapes(Check check) {
@@ -54,14 +55,16 @@ TEST_CASE("rmsnorm") {
       run.run(tokens, 0, 2);
       const Panels x = run.panels("x", features);
       // Squares and their sum (halved by the root), the mean, the root, its inverse, two products.
-      compare(run.panels("y", features), tokens, features, static_cast<double>(features) / 2 + 6, [&](int64_t t, int64_t f) {
-        Exact squares;
-        for (int64_t i = 0; i < features; ++i)
-          squares.addProduct(x.at(t, i), x.at(t, i));
-        const double mean = squares.value / static_cast<double>(features);
-        return static_cast<double>(x.at(t, f)) / std::sqrt(mean + static_cast<double>(static_cast<float>(eps))) *
-               static_cast<double>(run.floats("g")[f]);
-      });
+      compare(run.panels("y", features), tokens, features, static_cast<double>(features) / 2 + 6,
+              [&](int64_t t, int64_t f) {
+                Exact squares;
+                for (int64_t i = 0; i < features; ++i)
+                  squares.addProduct(x.at(t, i), x.at(t, i));
+                const double mean = squares.value / static_cast<double>(features);
+                return static_cast<double>(x.at(t, f)) /
+                       std::sqrt(mean + static_cast<double>(static_cast<float>(eps))) *
+                       static_cast<double>(run.floats("g")[f]);
+              });
     }
   });
 }
@@ -88,7 +91,8 @@ TEST_CASE("add") {
     run.fillPanels("b", features, tokens, 2);
     run.run(tokens, 0, 2);
     compare(run.panels("y", features), tokens, features, 1, [&](int64_t t, int64_t f) {
-      return static_cast<double>(run.panels("a", features).at(t, f)) + static_cast<double>(run.panels("b", features).at(t, f));
+      return static_cast<double>(run.panels("a", features).at(t, f)) +
+             static_cast<double>(run.panels("b", features).at(t, f));
     });
   });
 }
@@ -228,7 +232,8 @@ TEST_CASE("rope alone rotates panels and caches") {
               continue;
             }
             worst.compare(first, a * c - b * s, 2 * kRounding * (std::abs(a * c) + std::abs(b * s)), t, h * dim + i);
-            worst.compare(second, a * s + b * c, 2 * kRounding * (std::abs(a * s) + std::abs(b * c)), t, h * dim + half + i);
+            worst.compare(second, a * s + b * c, 2 * kRounding * (std::abs(a * s) + std::abs(b * c)), t,
+                          h * dim + half + i);
           }
       INFO("head-major " << headMajor << ", " << worst.text());
       CHECK(worst.fits());

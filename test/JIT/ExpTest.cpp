@@ -68,7 +68,8 @@ TEST_CASE("exp of large arguments, from silu(-x) = -x / e") {
     double worst = 0;
     float where = 0;
     for (size_t i = 0; i < values.size(); ++i) {
-      const double x = static_cast<double>(values[i]), distance = ulps(x / static_cast<double>(results[i]), std::exp(-x));
+      const double x = static_cast<double>(values[i]),
+                   distance = ulps(x / static_cast<double>(results[i]), std::exp(-x));
       if (!(distance <= worst)) {
         worst = distance;
         where = values[i];
@@ -84,7 +85,8 @@ TEST_CASE("silu at the ends: overflow, infinities, NaN, zeros") {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (bool strict : {false, true}) {
     INFO("strict " << strict);
-    const std::vector<float> r = siluOf({inf, -inf, nan, -nan, 0.0f, -0.0f, -120.0f, -89.5f, 1e38f, -1e38f, 1e-40f, 120.0f}, strict);
+    const std::vector<float> r =
+        siluOf({inf, -inf, nan, -nan, 0.0f, -0.0f, -120.0f, -89.5f, 1e38f, -1e38f, 1e-40f, 120.0f}, strict);
     CHECK(r[0] == inf);
     CHECK(std::isnan(r[1])); // -inf / inf: what the formula gives in double too
     CHECK(std::isnan(r[2]));

@@ -146,8 +146,8 @@ void WorstElement::compare(float value, double exact, double limit, int64_t atRo
 }
 
 std::string WorstElement::text() const {
-  return fmt::format("worst: row {}, element {}: found {:.9g}, expected {:.9g}, distance {:.3g} of the {:.3g} allowed", row,
-                     column, found, expected, std::abs(found - expected), allowed);
+  return fmt::format("worst: row {}, element {}: found {:.9g}, expected {:.9g}, distance {:.3g} of the {:.3g} allowed",
+                     row, column, found, expected, std::abs(found - expected), allowed);
 }
 
 double ulps(double found, double exact) {

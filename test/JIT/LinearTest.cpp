@@ -165,7 +165,8 @@ void checkGated(const Shape &s, bool strict) {
   KernelText text;
   text.in("x", {panels, s.depth, lanes}).in("w", {2, s.paddedRows(), s.paddedDepth()}).in("b", {2, s.paddedRows()});
   text.out("y", {panels, s.rows, lanes});
-  text.op(formatv("ck.gated_linear ins(%x, %w, %b : $x, $w, $b) outs(%y : $y) rows {0} depth {1}", s.rows, s.depth).str());
+  text.op(
+      formatv("ck.gated_linear ins(%x, %w, %b : $x, $w, $b) outs(%y : $y) rows {0} depth {1}", s.rows, s.depth).str());
   KernelRun run(text, strict);
   run.fillPanels("x", s.depth, s.tokens, 1);
   run.fillWeight("w", {2, s.paddedRows(), s.paddedDepth()}, s.rows, s.depth, 2);
@@ -247,7 +248,9 @@ void checkLogits(KernelRun &run, const Shape &s, int64_t context, int64_t first,
 
 void checkLMHead(const Shape &s, int64_t context, bool strict) {
   KernelText text;
-  text.in("x", {panelsFor(context), s.depth, hostLanes()}).in("w", {s.rows, s.paddedDepth()}).out("y", {context, s.rows});
+  text.in("x", {panelsFor(context), s.depth, hostLanes()})
+      .in("w", {s.rows, s.paddedDepth()})
+      .out("y", {context, s.rows});
   text.op(formatv("ck.lm_head ins(%x, %w : $x, $w) outs(%y : $y) depth {0}", s.depth).str());
   KernelRun run(text, strict);
   run.fillPanels("x", s.depth, s.tokens, 1);
@@ -307,7 +310,10 @@ TEST_CASE("lm_head computes the rows from the first one wanted") {
 TEST_CASE("matrix kernels give the same bits on any number of threads") {
   const int64_t lanes = hostLanes(), tokens = 2 * lanes + 3;
   KernelText text;
-  text.in("x", {panelsFor(tokens), 61, lanes}).in("w", {2, 53, 64}).in("b", {2, 53}).out("y", {panelsFor(tokens), 53, lanes});
+  text.in("x", {panelsFor(tokens), 61, lanes})
+      .in("w", {2, 53, 64})
+      .in("b", {2, 53})
+      .out("y", {panelsFor(tokens), 53, lanes});
   text.op("ck.gated_linear ins(%x, %w, %b : $x, $w, $b) outs(%y : $y) rows 53 depth 61");
   KernelRun run(text);
   for (const char *name : {"x", "w", "b"})

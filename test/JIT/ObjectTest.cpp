@@ -6,8 +6,8 @@
 
 using namespace ckjit;
 using namespace ckjit::test;
-using llvm::StringRef;
 using Catch::Matchers::Contains;
+using llvm::StringRef;
 
 namespace {
 
@@ -48,7 +48,9 @@ TEST_CASE("emit --stage=obj gives the bytes that the JIT links, on every compila
       const CKIRGraph graph = buildForwardGraph(tinyConfig());
       const CompiledObject compiled = must(compileGraph(graph, "tiny", options));
       const CompiledObject again = must(compileGraph(graph, "tiny", options));
-      CHECK(bytesOf(compiled).starts_with(StringRef("\x7f" "ELF", 4)));
+      CHECK(bytesOf(compiled).starts_with(StringRef("\x7f"
+                                                    "ELF",
+                                                    4)));
       CHECK(bytesOf(compiled) == bytesOf(again));
       CHECK(bytesOf(compiled) == must(emitGraph(graph, "tiny", options, EmitStage::Obj)));
     }
@@ -157,7 +159,8 @@ TEST_CASE("an object that isn't one, or that calls anything but the barrier, doe
   REQUIRE_FALSE(static_cast<bool>(linked));
   CHECK_FALSE(llvm::toString(linked.takeError()).empty());
 
-  const char *caller = "module { func.func private @malloc()\n func.func @prefill() { call @malloc() : () -> ()\n return } }";
+  const char *caller =
+      "module { func.func private @malloc()\n func.func @prefill() { call @malloc() : () -> ()\n return } }";
   llvm::Expected<CompiledObject> compiled = compileText(caller, "caller", optionsFor("native"));
   REQUIRE(static_cast<bool>(compiled));
   linked = Program::link(std::move(*compiled));

@@ -1,8 +1,13 @@
 //===- ck-opt.cpp - Runs the project's passes on a .mlir file -------------===//
 #include "ckjit/Dialect/CK/CKDialect.h"
-#include "ckjit/Transforms/Passes.h"
 #include "ckjit/Transforms/Pipeline.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 

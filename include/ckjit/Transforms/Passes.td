@@ -208,7 +208,8 @@ def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
     affine, scf, cf, memref, vector, math, arith and func at once: one walk instead of
     the ten of the separate passes. Memrefs are passed as bare pointers.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def LowerProgram : Pass<"ck-lower-program", "::mlir::ModuleOp"> {

@@ -34,8 +34,6 @@ inline constexpr llvm::StringLiteral kLanesAttr = "ck.lanes";
 inline constexpr llvm::StringLiteral kJamAttr = "ck.jam";
 /// A loop over panels to be tiled by the given number of panels.
 inline constexpr llvm::StringLiteral kBlockAttr = "ck.block";
-/// The loop that goes inside the blocked one.
-inline constexpr llvm::StringLiteral kBlockInnerAttr = "ck.block_inner";
 
 /// Leading arguments of a kernel.
 enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kFirstBuffer = 4 };
