@@ -7,6 +7,7 @@
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 
@@ -18,10 +19,13 @@ using namespace ckjit;
 struct Program::State {
   std::unique_ptr<ExecutionSession> session;
   std::unique_ptr<ObjectLinkingLayer> linker;
+  Error reported = Error::success(); ///< told to the session's reporter
 
   ~State() {
+    consumeError(std::move(reported));
     if (!session)
       return;
+    session->setErrorReporter([](Error error) { consumeError(std::move(error)); });
     // Nothing is left to run when a session is torn down; errors here have no reader.
     consumeError(session->endSession());
   }
@@ -43,13 +47,15 @@ Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
   std::unique_ptr<Program> program(new Program());
   program->object = std::move(compiled);
   program->state = std::make_unique<State>();
-  auto control = SelfExecutorProcessControl::Create();
+  // Link on this thread: tasks handed to detached threads could outlive the session.
+  auto control = SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
   if (!control)
     return control.takeError();
   State &state = *program->state;
   state.session = std::make_unique<ExecutionSession>(std::move(*control));
-  // Failures come back through lookup(); the session itself must not print.
-  state.session->setErrorReporter([](Error error) { consumeError(std::move(error)); });
+  // The session itself must not print: what it reports (a symbol not found, say) joins the lookup's error.
+  state.session->setErrorReporter(
+      [&state](Error error) { state.reported = joinErrors(std::move(state.reported), std::move(error)); });
   state.linker = std::make_unique<ObjectLinkingLayer>(*state.session);
   JITDylib &library = state.session->createBareJITDylib("program");
   if (Error error = allowSymbols(*state.session, library))
@@ -59,7 +65,7 @@ Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
     return error;
   auto symbol = state.session->lookup({&library}, state.session->intern(kPrefillName));
   if (!symbol)
-    return symbol.takeError();
+    return joinErrors(symbol.takeError(), std::exchange(state.reported, Error::success()));
   program->entry = symbol->getAddress().toPtr<Entry>();
   std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
   program->object.times.link += passed.count();

@@ -35,7 +35,7 @@ public:
 
   /// Logits of row t, [V]; valid for the rows computed last.
   llvm::ArrayRef<float> logits(int64_t row) const;
-  /// Cross entropy of each position, [T]; 0 where ignored.
+  /// Cross entropy of each position, [T]; 0 where ignored. Rows before the first row wanted keep older values.
   llvm::ArrayRef<float> losses() const;
   /// The buffer's start in the arena, or null when the plan has none of that name.
   float *buffer(llvm::StringRef name, int layer = -1);
