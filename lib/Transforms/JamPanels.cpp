@@ -34,8 +34,9 @@ void jamTiles(OpBuilder &builder, RegisterTileOp tile, MutableArrayRef<IRMapping
   SmallVector<Type> types(rows.size() * all, tile.getResultTypes().front());
   auto jammed = RegisterTileOp::create(builder, tile.getLoc(), types, copies[0].lookupOrDefault(tile.getWeight()), rows,
                                        copies[0].lookupOrDefault(tile.getX()), columns,
-                                       copies[0].lookupOrDefault(tile.getDepth()), tile.getSegments(),
-                                       tile.getWeightSegment(), tile.getWeightStep(), tile.getUnroll(), tile.getStrict());
+                                       copies[0].lookupOrDefault(tile.getDepth()), tile.getSegmentsAttr(),
+                                       tile.getWeightSegmentAttr(), tile.getWeightStepAttr(), tile.getUnrollAttr(), tile.getStrictAttr(),
+                                       tile.getPrefetchAttr(), tile.getPartsAttr());
   for (auto [index, copy] : llvm::enumerate(copies))
     for (size_t row = 0; row < rows.size(); ++row)
       for (size_t column = 0; column < perCopy; ++column)

@@ -143,7 +143,7 @@ void AttentionLowering::scores(const Item &item, Value block, Value tile) {
     columns.push_back(mul(add(mul(item.panel, dim(op.getQ(), 1)), feature(item, j)), lanes));
   SmallVector<Type> types(rows * width, vector);
   auto dots = RegisterTileOp::create(b, b.loc, types, flatK, rowOffsets, flatQ, columns, b.index(headDim), 1, 0, 1,
-                                     op.getTile()->getUnroll(), op.getTile()->getStrict());
+                                     op.getTile()->getUnroll(), op.getTile()->getStrict(), IntegerAttr(), IntegerAttr());
   auto steps = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
   auto intVector = VectorType::get({lanes}, b.getI32Type());
   auto broadcast = [&](Value index) {
@@ -204,7 +204,7 @@ void AttentionLowering::weightedSum(const Item &item, Value block, Value depth) 
       rowOffsets.push_back(add(base, add(first, b.index(r))));
     SmallVector<Type> types(count * width, vector);
     auto part = RegisterTileOp::create(b, b.loc, types, flatV, rowOffsets, flatScores, columns, depth, 1, 0, padded,
-                                       op.getTile()->getUnroll(), op.getTile()->getStrict());
+                                       op.getTile()->getUnroll(), op.getTile()->getStrict(), IntegerAttr(), IntegerAttr());
     for (int64_t r = 0; r < count; ++r)
       for (int64_t j = 0; j < width; ++j) {
         Value place = add(feature(item, j), add(first, b.index(r)));

@@ -125,7 +125,8 @@ void MatrixLowering::panel(const Tile &at, ValueRange offsets, Value p) {
   SmallVector<Type> types(offsets.size(), vector);
   auto sums = RegisterTileOp::create(b, b.loc, types, flatWeight, offsets, flatX, ValueRange{column}, b.index(depth),
                                      map.segments, map.segmentStride, /*weightStep=*/1, tile.getUnroll(),
-                                     tile.getStrict());
+                                     tile.getStrict(), b.getI64IntegerAttr(tileRows * map.rowStride),
+                                     b.getI64IntegerAttr(map.parts));
   SmallVector<Value> values = biased(at, sums.getResults());
   if (gated)
     values = gatedValues(values);

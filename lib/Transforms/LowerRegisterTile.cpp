@@ -26,6 +26,7 @@ private:
   Values steps(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Values carried);
   Values step(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Value k, int64_t ahead, ValueRange carried);
   Value loadWeight(Value base, Value k, int64_t ahead);
+  void prefetch(ArrayRef<Value> rowBases, Value k);
   Value loadVector(Value base, Value k, int64_t ahead);
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
@@ -83,6 +84,7 @@ TileLowering::Values TileLowering::steps(ArrayRef<Value> rowBases, ArrayRef<Valu
     Value rest = arith::RemUIOp::create(b, loc, op.getDepth(), index(unroll));
     whole = arith::SubIOp::create(b, loc, op.getDepth(), rest);
     carried = loop(index(0), whole, unroll, carried, [&](Value k, ValueRange sums) {
+      prefetch(rowBases, k);
       Values next(sums);
       for (int64_t ahead = 0; ahead < unroll; ++ahead)
         next = step(rowBases, columnBases, k, ahead, next);
@@ -92,8 +94,11 @@ TileLowering::Values TileLowering::steps(ArrayRef<Value> rowBases, ArrayRef<Valu
       return carried;
   }
   Value from = unroll > 1 ? whole : index(0);
-  return loop(from, op.getDepth(), 1, carried,
-              [&](Value k, ValueRange sums) { return step(rowBases, columnBases, k, 0, sums); });
+  return loop(from, op.getDepth(), 1, carried, [&](Value k, ValueRange sums) {
+    if (unroll == 1)
+      prefetch(rowBases, k);
+    return step(rowBases, columnBases, k, 0, sums);
+  });
 }
 
 TileLowering::Values TileLowering::step(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Value k, int64_t ahead,
@@ -107,6 +112,19 @@ TileLowering::Values TileLowering::step(ArrayRef<Value> rowBases, ArrayRef<Value
       next.push_back(math::FmaOp::create(b, loc, weight, x, carried[row * columns.size() + column]));
   }
   return next;
+}
+
+/// The rows of the tile to come lie in one piece: each step fetches as much of it as it uses of this one.
+void TileLowering::prefetch(ArrayRef<Value> rowBases, Value k) {
+  if (!op.getPrefetch())
+    return;
+  constexpr unsigned kSecondLevelCache = 2;
+  int64_t parts = op.getParts().value_or(1), rows = static_cast<int64_t>(rowBases.size()) / parts;
+  for (int64_t part = 0; part < parts; ++part) {
+    Value place = add(add(rowBases[part * rows], mul(k, rows)), index(*op.getPrefetch()));
+    memref::PrefetchOp::create(b, loc, op.getWeight(), place, /*isWrite=*/false, kSecondLevelCache,
+                               /*isDataCache=*/true);
+  }
 }
 
 Value TileLowering::loadWeight(Value base, Value k, int64_t ahead) {

@@ -14,6 +14,9 @@ LogicalResult RegisterTileOp::verify() {
     return emitOpError("has ") << static_cast<int64_t>(getSegments()) << " segments, expected at least 1";
   if (static_cast<int64_t>(getUnroll()) < 1)
     return emitOpError("unrolls by ") << static_cast<int64_t>(getUnroll()) << ", expected at least 1";
+  if (getParts() && (static_cast<int64_t>(*getParts()) < 1 || rows % *getParts() != 0))
+    return emitOpError("prefetches for ") << static_cast<int64_t>(*getParts()) << " parts, expected a divisor of its "
+                                          << rows << " rows";
   if (!llvm::all_equal(getResultTypes()))
     return emitOpError("results differ in type, expected one vector type");
   return success();

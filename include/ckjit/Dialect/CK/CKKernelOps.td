@@ -13,15 +13,20 @@ def CK_RegisterTileOp : CK_Op<"register_tile", [AttrSizedOperandSegments]> {
     Both memrefs are flat (rank 1) and offsets are in elements. Results come row by row: r*V + v.
     `unroll` steps of k are written out. With `strict` the sum is kept in double and
     rounded once.
+
+    With `prefetch` the weights of the tile to come, `prefetch` elements behind each
+    of the `parts` equal groups of rows, are brought to the second-level cache meanwhile:
+    as many elements a step as the group has rows.
   }];
   let arguments = (ins MemRefRankOf<[F32], [1]>:$weight, Variadic<Index>:$rowOffsets,
                        MemRefRankOf<[F32], [1]>:$x, Variadic<Index>:$columnOffsets, Index:$depth,
                        I64Attr:$segments, I64Attr:$weightSegment, I64Attr:$weightStep, I64Attr:$unroll,
-                       UnitAttr:$strict);
+                       UnitAttr:$strict, OptionalAttr<I64Attr>:$prefetch, OptionalAttr<I64Attr>:$parts);
   let results = (outs Variadic<VectorOfRankAndType<[1], [F32]>>:$results);
   let assemblyFormat = [{
     $weight `[` $rowOffsets `]` `,` $x `[` $columnOffsets `]` `depth` $depth
-    `segments` $segments `by` $weightSegment `step` $weightStep `unroll` $unroll (`strict` $strict^)? attr-dict
+    `segments` $segments `by` $weightSegment `step` $weightStep `unroll` $unroll (`strict` $strict^)?
+    (`prefetch` $prefetch^ `parts` $parts)? attr-dict
     `:` type($weight) `,` type($x) `->` type($results)
   }];
   let hasVerifier = 1;
