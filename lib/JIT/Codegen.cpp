@@ -31,7 +31,7 @@ static Expected<std::unique_ptr<TargetMachine>> makeMachine(const TargetDescript
   TargetOptions options;
   std::unique_ptr<TargetMachine> machine(backend->createTargetMachine(triple, target.cpu, target.features, options,
                                                                       Reloc::PIC_, CodeModel::Small,
-                                                                      getenv("CGO") ? CodeGenOptLevel::Less : CodeGenOptLevel::Default, /*JIT=*/true));
+                                                                      CodeGenOptLevel::Default, /*JIT=*/true));
   if (!machine)
     return createStringError("no code generator for " + Twine(kTriple) + " and CPU " + target.cpu);
   return machine;

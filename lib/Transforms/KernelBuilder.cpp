@@ -82,6 +82,13 @@ Value KernelBuilder::silu(Value x, bool exact) {
 
 Value KernelBuilder::fma(Value a, Value b, Value c) { return math::FmaOp::create(*this, loc, a, b, c); }
 
+Value KernelBuilder::stackBuffer(int64_t count) {
+  constexpr int64_t kLineBytes = 64;
+  OpBuilder::InsertionGuard restore(*this);
+  setInsertionPointToStart(&kernel.getBody().front());
+  return memref::AllocaOp::create(*this, loc, MemRefType::get({count}, getF32Type()), getI64IntegerAttr(kLineBytes));
+}
+
 Value KernelBuilder::flatten(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   if (type.getRank() == 1)

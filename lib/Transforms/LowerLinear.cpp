@@ -68,6 +68,7 @@ private:
   Value mulIndex(Value a, int64_t c) { return arith::MulIOp::create(b, b.loc, a, b.index(c)); }
 
   KernelBuilder b;
+  Value stack; ///< where a tile is turned, for token-major outputs
   Value x, out, flatX, flatWeight, flatBias;
   int64_t depth;
   TileAttr tile;
@@ -82,6 +83,8 @@ void MatrixLowering::lower() {
   int64_t tilesOfGroup = (map.rows + tileRows - 1) / tileRows;
   Value panels = b.panelCount(lanes);
   Value firstPanel = fromFirstRow ? arith::DivUIOp::create(b, b.loc, b.firstRow(), b.index(lanes)).getResult() : b.index(0);
+  if (rowsOut)
+    stack = b.stackBuffer(static_cast<int64_t>(llvm::PowerOf2Ceil(tileRows)) * lanes);
   auto [lo, hi] = b.share(b.index(map.groups * tilesOfGroup));
   b.forRange(lo, hi, [&](Value index) {
     Tile at = tileAt(index);
@@ -199,6 +202,7 @@ void MatrixLowering::storeRows(const Tile &at, ValueRange values, Value p) {
     rows.out = out;
     rows.column = column;
     rows.firstToken = firstToken;
+    rows.stack = stack;
     rows.firstRow = fromFirstRow ? b.firstRow() : Value();
     if (rankOf(out) == 3)
       rows.lead.push_back(at.group);

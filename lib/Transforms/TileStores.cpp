@@ -60,16 +60,16 @@ void ckjit::ck::storeTransposed(KernelBuilder &b, ValueRange values, const RowSt
     Value count = b.index(values.size());
     store.valid = store.valid ? arith::MinUIOp::create(b, b.loc, store.valid, count).getResult() : count;
   }
-  SmallVector<Value> flat = interleaveAll(b, padded);
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    Value token = b.apply(b.getAffineDimExpr(0) + lane, rows.firstToken);
-    auto guard = scf::IfOp::create(b, b.loc, wanted(b, rows, token), /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard restore(b);
-    b.setInsertionPointToStart(guard.thenBlock());
-    int64_t place = lane * static_cast<int64_t>(width);
-    auto piece = llvm::to_vector(llvm::seq<int64_t>(place % lanes, place % lanes + width));
-    Value source = flat[place / lanes];
-    Value row = vector::ShuffleOp::create(b, b.loc, source, source, piece);
-    storeRow(b, row, store, token);
-  }
+  // By way of the stack and in a loop: a branch for each lane of a jammed tile would be most of the kernel's code.
+  for (auto [index, part] : llvm::enumerate(interleaveAll(b, padded)))
+    vector::StoreOp::create(b, b.loc, part, rows.stack, ValueRange{b.index(index * lanes)});
+  auto loop = scf::ForOp::create(b, b.loc, b.index(0), b.index(lanes), b.index(1));
+  OpBuilder::InsertionGuard restore(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Value token = arith::AddIOp::create(b, b.loc, rows.firstToken, loop.getInductionVar());
+  auto guard = scf::IfOp::create(b, b.loc, wanted(b, rows, token), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(guard.thenBlock());
+  Value place = arith::MulIOp::create(b, b.loc, loop.getInductionVar(), b.index(width));
+  auto type = VectorType::get({static_cast<int64_t>(width)}, b.getF32Type());
+  storeRow(b, vector::LoadOp::create(b, b.loc, type, rows.stack, place), store, token);
 }

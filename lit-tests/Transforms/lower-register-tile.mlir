@@ -101,3 +101,18 @@ func.func @strict_sums_in_double_and_rounds_once(%w: memref<64xf32>, %x: memref<
   %t = ck.register_tile %w[%r], %x[%c] depth %d segments 1 by 0 step 1 unroll 1 strict : memref<64xf32>, memref<512xf32> -> vector<8xf32>
   return %t : vector<8xf32>
 }
+
+// Each step fetches two elements (its rows) of what comes 64 elements later, for each of two groups of rows.
+// CHECK-LABEL: func.func @next_tile_is_prefetched
+func.func @next_tile_is_prefetched(%w: memref<256xf32>, %x: memref<512xf32>, %r: index, %s: index, %t: index, %u: index, %c: index, %d: index) {
+  // CHECK: scf.for %[[K:[a-z0-9]+]] =
+  // CHECK: %[[STEP:.*]] = arith.muli %[[K]], %c2{{.*}}
+  // CHECK: %[[FIRST:.*]] = arith.addi %{{.*}}, %[[STEP]]
+  // CHECK: %[[AHEAD:.*]] = arith.addi %[[FIRST]], %c64{{.*}}
+  // CHECK: memref.prefetch %arg0[%[[AHEAD]]], read, locality<2>, data
+  // CHECK: memref.prefetch %arg0
+  // CHECK-NOT: memref.prefetch
+  // CHECK: math.fma
+  %0:4 = ck.register_tile %w[%r, %s, %t, %u], %x[%c] depth %d segments 1 by 0 step 1 unroll 1 prefetch 64 parts 2 : memref<256xf32>, memref<512xf32> -> vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+  return
+}

@@ -55,3 +55,11 @@ func.func @weight_not_flat(%w: memref<8x8xf32>, %x: memref<64xf32>, %o: index) {
   %0 = ck.register_tile %w[%o], %x[%o] depth %o segments 1 by 0 step 1 unroll 1 : memref<8x8xf32>, memref<64xf32> -> vector<4xf32>
   return
 }
+
+// -----
+
+func.func @rows_not_divisible_by_parts(%w: memref<64xf32>, %o: index) {
+  // expected-error @below {{'ck.register_tile' op prefetches for 2 parts, expected a divisor of its 3 rows}}
+  %0:3 = ck.register_tile %w[%o, %o, %o], %w[%o] depth %o segments 1 by 0 step 1 unroll 1 prefetch 16 parts 2 : memref<64xf32>, memref<64xf32> -> vector<4xf32>, vector<4xf32>, vector<4xf32>
+  return
+}

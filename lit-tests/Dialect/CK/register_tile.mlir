@@ -16,3 +16,10 @@ func.func @two_by_three_strict(%w: memref<64xf32>, %x: memref<64xf32>, %o: index
     : memref<64xf32>, memref<64xf32> -> vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @prefetching
+func.func @prefetching(%w: memref<64xf32>, %o: index, %d: index) {
+  // CHECK: ck.register_tile {{.*}} unroll 1 prefetch 16 parts 2 :
+  %0:2 = ck.register_tile %w[%o, %o], %w[%o] depth %d segments 1 by 0 step 1 unroll 1 prefetch 16 parts 2 : memref<64xf32>, memref<64xf32> -> vector<4xf32>, vector<4xf32>
+  return
+}
