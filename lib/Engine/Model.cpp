@@ -33,6 +33,8 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   model->team = std::move(*team);
   if (Error error = model->adviseHugeWeights())
     return error;
+  if (Error error = model->adviseHugeScratch())
+    return error;
   return model;
 }
 
@@ -56,6 +58,15 @@ Error Model::adviseHugeWeights() {
     end = buffer.offset + buffer.bytes;
   }
   return advise();
+}
+
+/// Scratch stands behind all named buffers and is shared by all layers: few blocks, read again and again.
+Error Model::adviseHugeScratch() {
+  uint64_t begin = 0, end = compiled().arenaBytes;
+  for (const ProgramBuffer &buffer : compiled().buffers)
+    begin = std::max(begin, buffer.offset + buffer.bytes);
+  auto advised = arena.adviseHuge(std::min(begin, end), end - std::min(begin, end));
+  return advised ? Error::success() : advised.takeError();
 }
 
 float *Model::buffer(StringRef name, int layer) {

@@ -49,6 +49,7 @@ public:
 private:
   Model(ArenaPlan plan, Arena arena) : arenaPlan(std::move(plan)), arena(std::move(arena)) {}
   llvm::Error adviseHugeWeights();
+  llvm::Error adviseHugeScratch();
   void fillRopeTables(int64_t rows);
   template <typename T> T *at(const ProgramBuffer &buffer) const {
     return reinterpret_cast<T *>(arena.data() + buffer.offset);
