@@ -33,9 +33,10 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
     WalkResult result = program.walk([&](Operation *op) {
       if (auto buffer = dyn_cast<BufferOp>(op))
         return failed(lowerBuffer(buffer)) ? WalkResult::interrupt() : WalkResult::advance();
+      // Each of these erases the op: nothing may look at it afterwards.
       if (auto launch = dyn_cast<LaunchOp>(op))
         lowerLaunch(launch, program);
-      if (auto barrier = dyn_cast<BarrierOp>(op))
+      else if (auto barrier = dyn_cast<BarrierOp>(op))
         lowerBarrier(barrier, program);
       return WalkResult::advance();
     });
