@@ -64,6 +64,8 @@ private:
   SmallVector<Value> gatedValues(ValueRange values);
   void storePanels(const Tile &at, ValueRange values, Value p);
   void storeRows(const Tile &at, ValueRange values, Value p);
+  /// Elements of a tile of one panel on the stack.
+  int64_t stackElements() const { return static_cast<int64_t>(llvm::PowerOf2Ceil(tileRows)) * lanes; }
   Value addIndex(Value a, Value c) { return arith::AddIOp::create(b, b.loc, a, c); }
   Value mulIndex(Value a, int64_t c) { return arith::MulIOp::create(b, b.loc, a, b.index(c)); }
 
@@ -84,7 +86,7 @@ void MatrixLowering::lower() {
   Value panels = b.panelCount(lanes);
   Value firstPanel = fromFirstRow ? arith::DivUIOp::create(b, b.loc, b.firstRow(), b.index(lanes)).getResult() : b.index(0);
   if (rowsOut)
-    stack = b.stackBuffer(static_cast<int64_t>(llvm::PowerOf2Ceil(tileRows)) * lanes);
+    stack = b.stackBuffer(tile.getVectors() * stackElements());
   auto [lo, hi] = b.share(b.index(map.groups * tilesOfGroup));
   b.forRange(lo, hi, [&](Value index) {
     Tile at = tileAt(index);
@@ -203,6 +205,9 @@ void MatrixLowering::storeRows(const Tile &at, ValueRange values, Value p) {
     rows.column = column;
     rows.firstToken = firstToken;
     rows.stack = stack;
+    // Jammed copies of this panel's ops interleave: each of the tile's panels has a place of its own.
+    Value slot = arith::RemUIOp::create(b, b.loc, p, b.index(tile.getVectors()));
+    rows.stackBase = mulIndex(slot, stackElements());
     rows.firstRow = fromFirstRow ? b.firstRow() : Value();
     if (rankOf(out) == 3)
       rows.lead.push_back(at.group);

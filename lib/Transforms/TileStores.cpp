@@ -62,7 +62,8 @@ void ckjit::ck::storeTransposed(KernelBuilder &b, ValueRange values, const RowSt
   }
   // By way of the stack and in a loop: a branch for each lane of a jammed tile would be most of the kernel's code.
   for (auto [index, part] : llvm::enumerate(interleaveAll(b, padded)))
-    vector::StoreOp::create(b, b.loc, part, rows.stack, ValueRange{b.index(index * lanes)});
+    vector::StoreOp::create(b, b.loc, part, rows.stack,
+                            ValueRange{arith::AddIOp::create(b, b.loc, rows.stackBase, b.index(index * lanes))});
   auto loop = scf::ForOp::create(b, b.loc, b.index(0), b.index(lanes), b.index(1));
   OpBuilder::InsertionGuard restore(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
@@ -70,6 +71,7 @@ void ckjit::ck::storeTransposed(KernelBuilder &b, ValueRange values, const RowSt
   auto guard = scf::IfOp::create(b, b.loc, wanted(b, rows, token), /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
   Value place = arith::MulIOp::create(b, b.loc, loop.getInductionVar(), b.index(width));
+  place = arith::AddIOp::create(b, b.loc, rows.stackBase, place);
   auto type = VectorType::get({static_cast<int64_t>(width)}, b.getF32Type());
   storeRow(b, vector::LoadOp::create(b, b.loc, type, rows.stack, place), store, token);
 }

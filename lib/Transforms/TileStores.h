@@ -14,6 +14,7 @@ struct RowStore {
   mlir::Value firstRow;            ///< tokens before it are not stored; null: none
   mlir::SmallVector<mlir::Value, 1> lead; ///< leading indices
   mlir::Value stack;               ///< memref<N x f32> of at least the tile's elements (rows rounded to a power of two)
+  mlir::Value stackBase;           ///< first element of `stack` to use
   mlir::Value valid;               ///< number of values to store, at most the tile's; null: all
 };
 
