@@ -11,6 +11,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.ckjit_binary_dir
 
 # ck-opt and ck-jit are this build's; FileCheck, not, count and split-file are LLVM's.
+if "ASAN_OPTIONS" in os.environ:
+    config.environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]
 config.environment["PATH"] = os.pathsep.join(
     [config.ckjit_tools_dir, config.llvm_tools_dir, os.environ.get("PATH", "")]
 )
