@@ -227,6 +227,7 @@ Expected<CompiledObject> Compilation::compile() {
   if (!object)
     return object.takeError();
   result.object = std::move(*object);
+  result.target = options.target;
   return std::move(result);
 }
 

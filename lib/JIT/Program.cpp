@@ -43,6 +43,8 @@ static Error allowSymbols(ExecutionSession &session, JITDylib &library) {
 }
 
 Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
+  if (Error error = checkRunsHere(compiled.target))
+    return error;
   auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Program> program(new Program());
   program->object = std::move(compiled);

@@ -121,7 +121,32 @@ Expected<TargetDescription> describeHost() {
   return target;
 }
 
+/// Instruction sets that generated code may use once the target has them. Others (sgx, clwb, mwaitx, ...) belong
+/// to systems; virtual machines hide them, and code runs all the same.
+constexpr StringLiteral kGenerated[] = {
+    "sse3",       "ssse3",      "sse4.1",       "sse4.2",          "popcnt",  "cx16",    "avx",         "avx2",
+    "fma",        "fma4",       "xop",          "f16c",            "bmi",     "bmi2",    "lzcnt",       "movbe",
+    "sse4a",      "adx",        "avx512f",      "avx512cd",        "avx512bw", "avx512dq", "avx512vl",  "avx512vnni",
+    "avx512bf16", "avx512fp16", "avx512vbmi",   "avx512vbmi2",     "avx512ifma", "avx512bitalg", "avx512vpopcntdq",
+    "avxvnni",    "avxifma",    "avxneconvert", "avxvnniint8",     "avxvnniint16", "gfni", "vpclmulqdq", "vaes",
+    "pclmul",     "aes",        "tbm",          "avx512vp2intersect"};
+
 } // namespace
+
+Error checkRunsHere(const TargetDescription &target) {
+  auto host = describeHost();
+  if (!host)
+    return host.takeError();
+  std::string missing;
+  for (StringRef feature : kGenerated)
+    if (target.has(feature) && !host->has(feature))
+      missing += (missing.empty() ? "" : ", ") + feature.str();
+  if (missing.empty())
+    return Error::success();
+  return createStringError(formatv("code for {0} does not run on this machine ({1}): it lacks {2}; compile for "
+                                   "'native' or for a CPU with fewer instruction sets",
+                                   target.cpu, host->cpu, missing));
+}
 
 bool TargetDescription::has(StringRef feature) const {
   StringRef rest = features;

@@ -180,3 +180,20 @@ TEST_CASE("native agrees with the compiler's own CPUID check") {
   CHECK(entries(target).size() >= entries(describe("x86-64")).size());
   CHECK(target.l1dBytes > 0u);
 }
+
+TEST_CASE("code runs here when this machine has what the code may use") {
+  CHECK_FALSE(static_cast<bool>(checkRunsHere(describe("native"))));
+  CHECK_FALSE(static_cast<bool>(checkRunsHere(describe("x86-64"))));
+  // AMD's XOP ended before Intel's AVX512-VP2INTERSECT began.
+  TargetDescription both = describe("x86-64");
+  both.cpu = "chimera";
+  both.features += ",+avx512vp2intersect,+xop";
+  const std::string message = llvm::toString(checkRunsHere(both));
+  CHECK_THAT(message, Catch::Contains("chimera") && Catch::Contains("xop") && Catch::Contains("native"));
+}
+
+TEST_CASE("features of systems, which virtual machines hide, don't keep code from running") {
+  TargetDescription target = describe("x86-64");
+  target.features += ",+sgx,+mwaitx,+wbnoinvd,+pku";
+  CHECK_FALSE(static_cast<bool>(checkRunsHere(target)));
+}

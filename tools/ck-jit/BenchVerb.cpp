@@ -31,7 +31,7 @@ cl::opt<bool> jsonFlag("json", cl::sub(benchCommand), cl::desc("Print JSON for p
 CompileFlags flags(benchCommand);
 
 Expected<BenchOptions> options(bool kernels) {
-  auto compile = flags.options("native");
+  auto compile = flags.options();
   if (!compile)
     return compile.takeError();
   BenchOptions result;

@@ -6,7 +6,9 @@ using namespace ckjit;
 using namespace ckjit::tool;
 
 CompileFlags::CompileFlags(cl::SubCommand &command)
-    : strict("strict", cl::sub(command), cl::desc("Sum in double and round once; exact exp")),
+    : cpu("target-cpu", cl::sub(command), cl::value_desc("NAME"), cl::init("native"),
+          cl::desc("The CPU to compile for: native (default) or a name such as haswell")),
+      strict("strict", cl::sub(command), cl::desc("Sum in double and round once; exact exp")),
       materialize("materialize", cl::sub(command), cl::desc("Let every op write its slot of the arena")),
       noFuse("no-fuse", cl::sub(command), cl::Hidden, cl::desc("Don't fuse SwiGLU and residuals")),
       rows("tile-rows", cl::sub(command), cl::Hidden, cl::desc("Weight rows of a register tile (0: choose)")),
@@ -16,7 +18,7 @@ CompileFlags::CompileFlags(cl::SubCommand &command)
       fault("inject-fault", cl::sub(command), cl::Hidden, cl::value_desc("KERNEL"),
             cl::desc("Test only: break the kernels whose name starts so")) {}
 
-Expected<CompileOptions> CompileFlags::options(StringRef cpu) const {
+Expected<CompileOptions> CompileFlags::options() const {
   auto target = describeTarget(cpu);
   if (!target)
     return target.takeError();

@@ -7,17 +7,17 @@
 
 namespace ckjit::tool {
 
-/// --strict, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
+/// --target-cpu, --strict, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
 /// beside its subcommand.
 struct CompileFlags {
   explicit CompileFlags(llvm::cl::SubCommand &command);
 
+  llvm::cl::opt<std::string> cpu;
   llvm::cl::opt<bool> strict, materialize, noFuse;
   llvm::cl::opt<int64_t> rows, vectors, panels, unroll;
   llvm::cl::opt<std::string> fault;
 
-  /// The options for code on `cpu` ("native" or a name that LLVM knows).
-  llvm::Expected<CompileOptions> options(llvm::StringRef cpu) const;
+  llvm::Expected<CompileOptions> options() const;
 };
 
 } // namespace ckjit::tool

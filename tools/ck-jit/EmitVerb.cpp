@@ -25,8 +25,6 @@ GraphOptions graphOptions(emitCommand, ShapeOnly::Offer);
 CompileFlags flags(emitCommand);
 cl::opt<std::string> stageName("stage", cl::sub(emitCommand), cl::value_desc("STAGE"), cl::init("ck"),
                                cl::desc("graph, ck, loops, vector, llvm-dialect, llvm, asm or obj (default ck)"));
-cl::opt<std::string> targetCpu("target-cpu", cl::sub(emitCommand), cl::value_desc("NAME"), cl::init("native"),
-                               cl::desc("The CPU to compile for: native (default) or a name such as haswell"));
 cl::opt<std::string> outputPath("o", cl::sub(emitCommand), cl::value_desc("FILE"),
                                 cl::desc("The file to write (default: standard output)"));
 
@@ -40,7 +38,7 @@ Error run() {
   Expected<CKIRGraph> graph = graphOptions.load();
   if (!graph)
     return graph.takeError();
-  Expected<CompileOptions> options = flags.options(targetCpu);
+  Expected<CompileOptions> options = flags.options();
   if (!options)
     return options.takeError();
   Expected<std::string> text = emitGraph(*graph, graphOptions.path(), *options, *stage);

@@ -171,7 +171,7 @@ Error print(const RunReport &report) {
 }
 
 Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFile &file, RunReport &report) {
-  auto options = flags.options("native");
+  auto options = flags.options();
   if (!options)
     return options.takeError();
   options->pipeline.materialize |= verifyFlag;

@@ -39,6 +39,7 @@ struct ProgramBuffer {
 /// `prefill` and its kernels, and the arena it runs on.
 struct CompiledObject {
   llvm::SmallVector<char, 0> object;
+  TargetDescription target;           ///< the CPU it was made for
   std::vector<ProgramBuffer> buffers; ///< weights, slots and extra buffers, not scratch
   uint64_t arenaBytes = 0;
   unsigned kernels = 0;

@@ -15,7 +15,7 @@ public:
   using Entry = void (*)(void *team, uint64_t tid, uint64_t threads, uint64_t tokens, uint64_t firstRow, void *arena);
 
   /// Links `compiled` with ORC and JITLink; adds the time to its `times.link`. The only symbol
-  /// that code may call is ckjit_barrier.
+  /// that code may call is ckjit_barrier. Error for a target that this machine lacks instructions of.
   static llvm::Expected<std::unique_ptr<Program>> link(CompiledObject compiled);
   ~Program();
 

@@ -32,5 +32,9 @@ struct TargetDescription {
 /// x86-64 CPU) and assumed cache sizes (CacheSizes.h). Error for another name: tells valid ones.
 llvm::Expected<TargetDescription> describeTarget(llvm::StringRef cpu);
 
+/// Success if this machine runs code made for `target`. Otherwise an error that names the instruction sets
+/// it lacks, of those that the code generator uses by itself.
+llvm::Error checkRunsHere(const TargetDescription &target);
+
 } // namespace ckjit
 #endif
