@@ -45,23 +45,24 @@ double BenchProgram::run(ThreadTeam &team, uint64_t tokens) {
 }
 
 namespace {
-constexpr int kChains = 16;           ///< independent FMAs: twice what two pipes of latency four need
+/// Independent FMAs: more than the eight to ten that two pipes of latency four or five need, fewer than would spill.
+int chainsOf(const TargetDescription &target) { return target.vectorRegisters >= 32 ? 16 : 12; }
 constexpr uint64_t kSteps = 4000000;  ///< some ten milliseconds
 constexpr int kStreams = 4;
 constexpr int64_t kReadBytes = int64_t(512) << 20;
 constexpr int64_t kAheadBytes = 2048; ///< prefetch distance
 
-/// T steps of kChains FMAs on registers.
-std::string peakText(int lanes) {
+/// T steps of `chains` FMAs on registers.
+std::string peakText(int lanes, int chains) {
   std::string vector = fmt::format("vector<{}xf32>", lanes), names, types, init, body, next, sum;
-  for (int i = 0; i < kChains; ++i) {
+  for (int i = 0; i < chains; ++i) {
     names += fmt::format("{}%a{} = %start", i ? ", " : "", i);
     types += (i ? ", " : "") + vector;
     body += fmt::format("      %n{0} = math.fma %x, %y, %a{0} : {1}\n", i, vector);
     next += fmt::format("{}%n{}", i ? ", " : "", i);
   }
   sum = "    %s0 = arith.addf %r#0, %r#1 : " + vector + "\n";
-  for (int i = 2; i < kChains; ++i)
+  for (int i = 2; i < chains; ++i)
     sum += fmt::format("    %s{} = arith.addf %s{}, %r#{} : {}\n", i - 1, i - 2, i, vector);
   return fmt::format(R"(module {{
   func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %out: memref<1024x{0}xf32>) attributes {{ck.kernel}} {{
@@ -82,7 +83,7 @@ std::string peakText(int lanes) {
     return
   }}
 }})",
-                     lanes, vector, kChains, names, types, body, next, sum, kChains - 2);
+                     lanes, vector, chains, names, types, body, next, sum, chains - 2);
 }
 
 /// Every thread sums kStreams chunks of its share in lock-step, a cache line of each a step.
@@ -143,18 +144,18 @@ std::string readText(int lanes) {
 } // namespace
 
 Expected<MachineLimits> ckjit::tool::measureLimits(const CompileOptions &options, unsigned threads, unsigned runs) {
-  int lanes = static_cast<int>(options.target.vectorBits / 32);
+  int lanes = static_cast<int>(options.target.vectorBits / 32), chains = chainsOf(options.target);
   auto team = ThreadTeam::create(threads);
   if (!team)
     return team.takeError();
-  auto peak = BenchProgram::make(peakText(lanes), options);
+  auto peak = BenchProgram::make(peakText(lanes, chains), options);
   if (!peak)
     return peak.takeError();
   auto read = BenchProgram::make(readText(lanes), options);
   if (!read)
     return read.takeError();
   read->fill("data");
-  double flops = 2.0 * kChains * lanes * static_cast<double>(kSteps) * threads;
+  double flops = 2.0 * chains * lanes * static_cast<double>(kSteps) * threads;
   std::vector<double> gflops, gigabytes;
   peak->run(**team, kSteps);
   for (unsigned run = 0; run < runs; ++run) {
