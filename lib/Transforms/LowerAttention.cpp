@@ -134,10 +134,16 @@ void AttentionLowering::start(const Item &item) {
 void AttentionLowering::scores(const Item &item, Value block, Value tile) {
   Value first = add(block, mul(tile, rows));
   SmallVector<Value> keys, rowOffsets, columns;
+  Value cache = mul(item.kvHead, context);
   for (int64_t r = 0; r < rows; ++r) {
     keys.push_back(add(first, b.index(r)));
+    if (context % rows == 0) {
+      rowOffsets.push_back(add(mul(add(cache, first), padded), b.index(r * padded)));
+      continue;
+    }
+    // The last tile reaches past the context: its masked keys repeat the last one.
     Value held = arith::MinUIOp::create(b, b.loc, keys.back(), b.index(context - 1));
-    rowOffsets.push_back(mul(add(mul(item.kvHead, context), held), padded));
+    rowOffsets.push_back(mul(add(cache, held), padded));
   }
   for (int64_t j = 0; j < width; ++j)
     columns.push_back(mul(add(mul(item.panel, dim(op.getQ(), 1)), feature(item, j)), lanes));
@@ -201,7 +207,7 @@ void AttentionLowering::weightedSum(const Item &item, Value block, Value depth) 
   auto tileAt = [&](Value first, int64_t count) {
     SmallVector<Value> rowOffsets;
     for (int64_t r = 0; r < count; ++r)
-      rowOffsets.push_back(add(base, add(first, b.index(r))));
+      rowOffsets.push_back(add(add(base, first), b.index(r)));
     SmallVector<Type> types(count * width, vector);
     auto part = RegisterTileOp::create(b, b.loc, types, flatV, rowOffsets, flatScores, columns, depth, 1, 0, padded,
                                        op.getTile()->getUnroll(), op.getTile()->getStrict(), IntegerAttr(), IntegerAttr());

@@ -54,10 +54,12 @@ public:
 private:
   struct Tile {
     Value group, row;                       ///< group, first row within it
-    SmallVector<Value> rowsInGroup;         ///< tileRows rows, held inside the group
+    SmallVector<Value> rowsInGroup;         ///< tileRows rows inside the group
   };
   Tile tileAt(Value index);
   SmallVector<Value> rowOffsets(const Tile &at);
+  /// Row i of a tile, from its first one; a group with fewer rows than a tile repeats its last.
+  int64_t rowInTile(int64_t i) const { return std::min(i, map.rows - 1); }
   void panel(const Tile &at, ValueRange offsets, Value p);
   SmallVector<Value> biased(const Tile &at, ValueRange sums);
   SmallVector<Value> rotated(const Tile &at, ValueRange values, Value p);
@@ -103,25 +105,21 @@ MatrixLowering::Tile MatrixLowering::tileAt(Value index) {
   Tile at;
   at.group = map.groups == 1 ? b.index(0) : b.apply(d0.floorDiv(tilesOfGroup), index);
   at.row = b.apply((map.groups == 1 ? d0 : d0 % tilesOfGroup) * tileRows, index);
-  bool whole = map.rows % tileRows == 0;
-  for (int64_t i = 0; i < tileRows; ++i) {
-    Value row = i == 0 ? at.row : b.apply(d0 + i, at.row);
-    // Rows past the end repeat the last one: no branch in the tile, and its stores write equal values.
-    if (!whole && i > 0)
-      row = arith::MinUIOp::create(b, b.loc, row, b.index(map.rows - 1));
-    at.rowsInGroup.push_back(row);
-  }
+  // The last tile of a group moves back over rows of the one before: no branch in the tile, the stores
+  // write equal values, and the rows of every tile lie a constant apart.
+  if (map.rows % tileRows != 0)
+    at.row = arith::MinUIOp::create(b, b.loc, at.row, b.index(std::max<int64_t>(map.rows - tileRows, 0)));
+  for (int64_t i = 0; i < tileRows; ++i)
+    at.rowsInGroup.push_back(addIndex(at.row, b.index(rowInTile(i))));
   return at;
 }
 
 SmallVector<Value> MatrixLowering::rowOffsets(const Tile &at) {
   SmallVector<Value> offsets;
-  Value group = mulIndex(at.group, map.groupStride);
+  Value first = addIndex(mulIndex(at.group, map.groupStride), mulIndex(at.row, map.rowStride));
   for (int64_t part = 0; part < map.parts; ++part)
-    for (Value row : at.rowsInGroup) {
-      Value offset = addIndex(group, mulIndex(row, map.rowStride));
-      offsets.push_back(part == 0 ? offset : addIndex(offset, b.index(part * map.partStride)));
-    }
+    for (int64_t i = 0; i < tileRows; ++i)
+      offsets.push_back(addIndex(first, b.index(part * map.partStride + rowInTile(i) * map.rowStride)));
   return offsets;
 }
 
@@ -211,9 +209,8 @@ void MatrixLowering::storeRows(const Tile &at, ValueRange values, Value p) {
     rows.firstRow = fromFirstRow ? b.firstRow() : Value();
     if (rankOf(out) == 3)
       rows.lead.push_back(at.group);
-    if (map.rows % tileRows != 0)
-      rows.valid = arith::MinUIOp::create(
-          b, b.loc, b.index(tileRows), arith::SubIOp::create(b, b.loc, b.index(map.rows), at.row));
+    if (map.rows < tileRows)
+      rows.valid = b.index(map.rows);
     storeTransposed(b, values.slice(part * tileRows, tileRows), rows);
   }
 }

@@ -22,11 +22,18 @@ public:
 
 private:
   using Values = SmallVector<Value>;
+  /// Where a row begins: elements behind a base. Rows that lie a constant apart share the base, so that the
+  /// constant becomes the displacement of an address and not one more register.
+  struct Row {
+    Value base;
+    int64_t behind;
+  };
+  SmallVector<Row> rowsAt(Value weightShift);
   Values segment(Value index, Values carried);
-  Values steps(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Values carried);
-  Values step(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Value k, int64_t ahead, ValueRange carried);
-  Value loadWeight(Value base, Value k, int64_t ahead);
-  void prefetch(ArrayRef<Value> rowBases, Value k);
+  Values steps(ArrayRef<Row> rows, ArrayRef<Value> columnBases, Values carried);
+  Values step(ArrayRef<Row> rows, ArrayRef<Value> columnBases, Value k, int64_t ahead, ValueRange carried);
+  Value loadWeight(Row row, Value k, int64_t ahead);
+  void prefetch(ArrayRef<Row> rows, Value k);
   Value loadVector(Value base, Value k, int64_t ahead);
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
@@ -66,17 +73,33 @@ void TileLowering::lower() {
 }
 
 TileLowering::Values TileLowering::segment(Value s, Values carried) {
-  Values rowBases, columnBases;
+  Values columnBases;
   Value weightShift = mul(s, op.getWeightSegment());
   Value panelShift = mul(arith::MulIOp::create(b, loc, s, op.getDepth()), vector.getDimSize(0));
-  for (Value offset : op.getRowOffsets())
-    rowBases.push_back(add(offset, weightShift));
   for (Value offset : op.getColumnOffsets())
     columnBases.push_back(add(offset, panelShift));
-  return steps(rowBases, columnBases, carried);
+  return steps(rowsAt(weightShift), columnBases, carried);
 }
 
-TileLowering::Values TileLowering::steps(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Values carried) {
+SmallVector<TileLowering::Row> TileLowering::rowsAt(Value weightShift) {
+  llvm::SmallDenseMap<Value, Value> bases;
+  SmallVector<Row> rows;
+  for (Value offset : op.getRowOffsets()) {
+    int64_t behind = 0;
+    auto sum = offset.getDefiningOp<arith::AddIOp>();
+    if (std::optional<int64_t> constant = sum ? getConstantIntValue(sum.getRhs()) : std::nullopt) {
+      offset = sum.getLhs();
+      behind = *constant;
+    }
+    Value &base = bases[offset];
+    if (!base)
+      base = add(offset, weightShift);
+    rows.push_back({base, behind});
+  }
+  return rows;
+}
+
+TileLowering::Values TileLowering::steps(ArrayRef<Row> rows, ArrayRef<Value> columnBases, Values carried) {
   int64_t unroll = op.getUnroll();
   Value whole = op.getDepth();
   std::optional<int64_t> constant = getConstantIntValue(op.getDepth());
@@ -84,10 +107,10 @@ TileLowering::Values TileLowering::steps(ArrayRef<Value> rowBases, ArrayRef<Valu
     Value rest = arith::RemUIOp::create(b, loc, op.getDepth(), index(unroll));
     whole = arith::SubIOp::create(b, loc, op.getDepth(), rest);
     carried = loop(index(0), whole, unroll, carried, [&](Value k, ValueRange sums) {
-      prefetch(rowBases, k);
+      prefetch(rows, k);
       Values next(sums);
       for (int64_t ahead = 0; ahead < unroll; ++ahead)
-        next = step(rowBases, columnBases, k, ahead, next);
+        next = step(rows, columnBases, k, ahead, next);
       return next;
     });
     if (constant && *constant % unroll == 0)
@@ -96,40 +119,41 @@ TileLowering::Values TileLowering::steps(ArrayRef<Value> rowBases, ArrayRef<Valu
   Value from = unroll > 1 ? whole : index(0);
   return loop(from, op.getDepth(), 1, carried, [&](Value k, ValueRange sums) {
     if (unroll == 1)
-      prefetch(rowBases, k);
-    return step(rowBases, columnBases, k, 0, sums);
+      prefetch(rows, k);
+    return step(rows, columnBases, k, 0, sums);
   });
 }
 
-TileLowering::Values TileLowering::step(ArrayRef<Value> rowBases, ArrayRef<Value> columnBases, Value k, int64_t ahead,
+TileLowering::Values TileLowering::step(ArrayRef<Row> rows, ArrayRef<Value> columnBases, Value k, int64_t ahead,
                                         ValueRange carried) {
   Values columns, next;
   for (Value base : columnBases)
     columns.push_back(loadVector(base, k, ahead));
-  for (auto [row, base] : llvm::enumerate(rowBases)) {
-    Value weight = loadWeight(base, k, ahead);
+  for (auto [index, row] : llvm::enumerate(rows)) {
+    Value weight = loadWeight(row, k, ahead);
     for (auto [column, x] : llvm::enumerate(columns))
-      next.push_back(math::FmaOp::create(b, loc, weight, x, carried[row * columns.size() + column]));
+      next.push_back(math::FmaOp::create(b, loc, weight, x, carried[index * columns.size() + column]));
   }
   return next;
 }
 
 /// The rows of the tile to come lie in one piece: each step fetches as much of it as it uses of this one.
-void TileLowering::prefetch(ArrayRef<Value> rowBases, Value k) {
+void TileLowering::prefetch(ArrayRef<Row> rows, Value k) {
   if (!op.getPrefetch())
     return;
   constexpr unsigned kSecondLevelCache = 2;
-  int64_t parts = op.getParts().value_or(1), rows = static_cast<int64_t>(rowBases.size()) / parts;
+  int64_t parts = op.getParts().value_or(1), perPart = static_cast<int64_t>(rows.size()) / parts;
   for (int64_t part = 0; part < parts; ++part) {
-    Value place = add(add(rowBases[part * rows], mul(k, rows)), index(*op.getPrefetch()));
+    const Row &first = rows[part * perPart];
+    Value place = add(add(first.base, mul(k, perPart)), index(first.behind + *op.getPrefetch()));
     memref::PrefetchOp::create(b, loc, op.getWeight(), place, /*isWrite=*/false, kSecondLevelCache,
                                /*isDataCache=*/true);
   }
 }
 
-Value TileLowering::loadWeight(Value base, Value k, int64_t ahead) {
+Value TileLowering::loadWeight(Row row, Value k, int64_t ahead) {
   int64_t step = op.getWeightStep();
-  Value place = add(add(base, mul(k, step)), index(ahead * step));
+  Value place = add(add(row.base, mul(k, step)), index(row.behind + ahead * step));
   Value scalar = memref::LoadOp::create(b, loc, op.getWeight(), place);
   if (op.getStrict())
     scalar = arith::ExtFOp::create(b, loc, b.getF64Type(), scalar);

@@ -19,14 +19,40 @@ struct Tile {
   int64_t rows, vectors;
 };
 
-/// Fills the registers with rows x vectors accumulators, `vectors` operands and one broadcast:
-/// 8 x 3 + 3 + 1 of 32, 4 x 3 + 3 + 1 of 16; without FMA a product needs a register, so 4 x 2.
-Tile registerTile(TargetAttr target, bool strict) {
+/// The rows of a weight that one op multiplies, as its tiles see them.
+struct RowShape {
+  int64_t rows = 0;     ///< of a part, in a group of rows that no tile leaves
+  int64_t parts = 1;    ///< parts (gate and up, halves of a head) that a tile takes equal shares of
+  bool rowsOut = false; ///< a tile is transposed before its store
+};
+
+RowShape shapeOf(LinearOp op) {
+  int64_t parts = op.getCos() ? 2 : 1;
+  return {static_cast<int64_t>(op.getRows()) / parts, parts, op.getHeadMajor()};
+}
+RowShape shapeOf(GatedLinearOp op) { return {static_cast<int64_t>(op.getRows()), 2, false}; }
+RowShape shapeOf(AttnProjectOp op) { return {static_cast<int64_t>(op.getRows()), 1, false}; }
+RowShape shapeOf(LMHeadOp op) { return {cast<MemRefType>(op.getTable().getType()).getDimSize(0), 1, true}; }
+/// Its tiles are keys of a block or features of a head: powers of two.
+RowShape shapeOf(AttentionOp) { return {0, 1, true}; }
+
+/// True if tiles of `rows` rows compute at most a sixteenth of the rows twice.
+bool fits(RowShape shape, int64_t rows) {
+  int64_t perPart = rows / shape.parts, tiled = (shape.rows + perPart - 1) / perPart * perPart;
+  return !shape.rowsOut && 16 * (tiled - shape.rows) <= shape.rows;
+}
+
+/// Fills the registers with rows x vectors accumulators, `vectors` operands and one broadcast. A step loads
+/// rows + vectors values for rows * vectors FMAs. More rows make the last panels, that come one by one,
+/// cheaper: loads bound those.
+Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
   if (strict)
     return {4, 1};
   if (target.getRegisters() >= 32)
-    return {8, 3};
-  return target.getFma() ? Tile{4, 3} : Tile{4, 2};
+    return fits(shape, 12) ? Tile{12, 2} : Tile{8, 3};
+  if (!target.getFma())
+    return {4, 2}; // a product needs a register
+  return fits(shape, 6) ? Tile{6, 2} : Tile{4, 3};
 }
 
 /// The largest number of query heads of one kv head, at most `limit`, that divides the group.
@@ -70,7 +96,7 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
   template <typename MatrixOp> LogicalResult choose(MatrixOp op, TargetAttr target, int64_t depth) {
     if (op.getTile())
       return success();
-    Tile tile = registerTile(target, strict);
+    Tile tile = registerTile(target, shapeOf(op), strict);
     if (rows)
       tile.rows = rows;
     if (vectors)

@@ -28,13 +28,31 @@ func.func private @linear(%tid: index, %threads: index, %T: index, %first: index
   return
 }
 
-// CHECK-LABEL: func.func private @rows_past_the_end_repeat_the_last
-func.func private @rows_past_the_end_repeat_the_last(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %w: memref<31x32xf32>, %b: memref<31xf32>, %y: memref<5x31x8xf32>) attributes {ck.kernel} {
+// CHECK-LABEL: func.func private @last_tile_moves_back
+func.func private @last_tile_moves_back(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %w: memref<31x32xf32>, %b: memref<31xf32>, %y: memref<5x31x8xf32>) attributes {ck.kernel} {
   // CHECK: affine.for
-  // CHECK: %[[LAST:.*]] = arith.constant 30 : index
-  // CHECK: arith.minui %{{.*}}, %[[LAST]]
-  // CHECK: ck.register_tile
+  // CHECK: %[[LAST:.*]] = arith.constant 29 : index
+  // CHECK-NEXT: %[[ROW:.*]] = arith.minui %{{.*}}, %[[LAST]]
+  // Its rows lie a constant apart, as those of any tile.
+  // CHECK: %[[START:.*]] = arith.muli %[[ROW]], %{{.*}} : index
+  // CHECK: %[[BASE:.*]] = arith.addi %{{.*}}, %[[START]] : index
+  // CHECK: %[[OFF0:.*]] = arith.addi %[[BASE]], %c0{{.*}} : index
+  // CHECK: %[[OFF1:.*]] = arith.addi %[[BASE]], %c32{{.*}} : index
+  // CHECK: ck.register_tile %{{.*}}[%[[OFF0]], %[[OFF1]]]
   ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<31x32xf32>, memref<31xf32>) outs(%y : memref<5x31x8xf32>) rows 31 depth 32 tile <rows = 2, vectors = 3, panels = 6, unroll = 1>
+  return
+}
+
+// CHECK-LABEL: func.func private @fewer_rows_than_a_tile
+func.func private @fewer_rows_than_a_tile(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %w: memref<1x32xf32>, %b: memref<1xf32>, %y: memref<5x1x8xf32>) attributes {ck.kernel} {
+  // The second row of the tile is the first one again.
+  // CHECK: arith.minui %{{.*}}, %c0
+  // CHECK: arith.muli
+  // CHECK: arith.muli
+  // CHECK: %[[OFF0:.*]] = arith.addi %[[BASE:.*]], %c0{{.*}} : index
+  // CHECK: %[[OFF1:.*]] = arith.addi %[[BASE]], %c0{{.*}} : index
+  // CHECK: ck.register_tile %{{.*}}[%[[OFF0]], %[[OFF1]]]
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<1x32xf32>, memref<1xf32>) outs(%y : memref<5x1x8xf32>) rows 1 depth 32 tile <rows = 2, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
@@ -129,13 +147,21 @@ func.func private @lm_head_from_the_first_row_on(%tid: index, %threads: index, %
   // CHECK: affine.for %{{.*}} = %[[FIRST]] to
   // CHECK: ck.register_tile
   // CHECK-NOT: arith.addf
-  // The last tile has 2 of 4 rows: masked.
   // CHECK: arith.cmpi ult, %[[TOKEN:.*]], %arg2
   // CHECK: arith.cmpi uge, %[[TOKEN]], %arg3
   // CHECK: scf.if
+  // The last tile covers rows 62 to 65: whole, as all.
+  // CHECK-NOT: maskedstore
+  // CHECK: vector.store %{{.*}}, %arg6[%{{.*}}] : memref<40x66xf32>, vector<4xf32>
+  ck.lm_head ins(%x, %t : memref<5x32x8xf32>, memref<66x32xf32>) outs(%y : memref<40x66xf32>) depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  return
+}
+
+// CHECK-LABEL: func.func private @short_rows_are_masked
+func.func private @short_rows_are_masked(%tid: index, %threads: index, %T: index, %first: index, %x: memref<5x32x8xf32>, %t: memref<3x32xf32>, %y: memref<40x3xf32>) attributes {ck.kernel} {
   // CHECK: %[[MASK:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi32>
   // CHECK: vector.maskedstore %arg6[%{{.*}}], %[[MASK]],
-  ck.lm_head ins(%x, %t : memref<5x32x8xf32>, memref<66x32xf32>) outs(%y : memref<40x66xf32>) depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.lm_head ins(%x, %t : memref<5x32x8xf32>, memref<3x32xf32>) outs(%y : memref<40x3xf32>) depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 

@@ -25,6 +25,23 @@ func.func @two_by_two(%w: memref<64xf32>, %x: memref<512xf32>, %r0: index, %r1: 
   return
 }
 
+// Rows a constant apart: one index a step, the constant added last, for the address to take it in.
+// CHECK-LABEL: func.func @rows_a_constant_apart
+func.func @rows_a_constant_apart(%w: memref<64xf32>, %x: memref<512xf32>, %o: index, %d: index) -> vector<8xf32> {
+  // CHECK: scf.for %[[K:[a-z0-9]+]] =
+  // CHECK: %[[AT:.*]] = arith.addi %[[BASE:.*]], %[[K]] : index
+  // CHECK: memref.load %arg0[%{{.*}}]
+  // CHECK: %[[AGAIN:.*]] = arith.addi %[[BASE]], %[[K]] : index
+  // CHECK: %[[ROW:.*]] = arith.addi %[[AGAIN]], %c32{{.*}} : index
+  // CHECK: memref.load %arg0[%[[ROW]]]
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %r0 = arith.addi %o, %c0 : index
+  %r1 = arith.addi %o, %c32 : index
+  %t:2 = ck.register_tile %w[%r0, %r1], %x[%o] depth %d segments 1 by 0 step 1 unroll 1 : memref<64xf32>, memref<512xf32> -> vector<8xf32>, vector<8xf32>
+  return %t#1 : vector<8xf32>
+}
+
 // The steps beyond the last whole group of four are a loop by one.
 // CHECK-LABEL: func.func @unroll_with_a_rest
 func.func @unroll_with_a_rest(%w: memref<64xf32>, %x: memref<512xf32>, %o: index, %d: index) -> vector<8xf32> {

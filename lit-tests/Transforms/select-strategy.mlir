@@ -1,7 +1,8 @@
 // RUN: ck-opt %s -split-input-file -ck-select-strategy | FileCheck %s
 // RUN: ck-opt %s -split-input-file "-ck-select-strategy=rows=6 vectors=2 panels=5 unroll=4 strict" | FileCheck %s --check-prefix=ASKED
 
-// L2 of 1 MiB: half of it holds 8 panels of 1024 x 16 floats; 6 of them are whole triples.
+// L2 of 1 MiB: half of it holds 8 panels of 1024 x 16 floats. Tiles of 12 rows would compute 36 rows for 32, more
+// than a sixteenth too many; 6 panels are whole triples.
 // CHECK: module
 module attributes {ck.target = #ck.target<cpu = "znver4", features = "", vectorBits = 512, fma = true, registers = 32, l1 = 32768, l2 = 1048576>} {
 // CHECK-LABEL: func.func @linear_for_32_registers
@@ -13,10 +14,18 @@ func.func @linear_for_32_registers(%x: memref<3x1024x16xf32>, %w: memref<32x1024
   return
 }
 
-// 256 panels of 32 x 16 floats, rounded down to triples.
+// 36 rows are three tiles of 12, so 8 panels are whole pairs.
+// CHECK-LABEL: func.func @rows_that_fill_tiles_of_12
+func.func @rows_that_fill_tiles_of_12(%x: memref<3x1024x16xf32>, %w: memref<36x1024xf32>, %b: memref<36xf32>, %y: memref<3x36x16xf32>) {
+  // CHECK: ck.linear {{.*}} tile <rows = 12, vectors = 2, panels = 8, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<3x1024x16xf32>, memref<36x1024xf32>, memref<36xf32>) outs(%y : memref<3x36x16xf32>) rows 36 depth 1024
+  return
+}
+
+// A tile takes 6 rows of gate and of up each.
 // CHECK-LABEL: func.func @gated_linear
 func.func @gated_linear(%x: memref<3x32x16xf32>, %w: memref<2x48x32xf32>, %b: memref<2x48xf32>, %y: memref<3x48x16xf32>) {
-  // CHECK: ck.gated_linear {{.*}} tile <rows = 8, vectors = 3, panels = 255, unroll = 1>
+  // CHECK: ck.gated_linear {{.*}} tile <rows = 12, vectors = 2, panels = 256, unroll = 1>
   ck.gated_linear ins(%x, %w, %b : memref<3x32x16xf32>, memref<2x48x32xf32>, memref<2x48xf32>) outs(%y : memref<3x48x16xf32>) rows 48 depth 32
   return
 }
@@ -29,6 +38,7 @@ func.func @attn_project(%x: memref<3x32x16xf32>, %w: memref<4x32x16xf32>, %b: me
   return
 }
 
+// Rows that are transposed come in powers of two.
 // CHECK-LABEL: func.func @lm_head
 func.func @lm_head(%x: memref<3x32x16xf32>, %t: memref<64x32xf32>, %y: memref<40x64xf32>) {
   // CHECK: ck.lm_head {{.*}} tile <rows = 8, vectors = 3, panels = 255, unroll = 1>
@@ -70,6 +80,13 @@ func.func @leaves_ops_without_a_matrix(%x: memref<3x32x16xf32>) {
 
 // CHECK: module
 module attributes {ck.target = #ck.target<cpu = "haswell", features = "", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
+// CHECK-LABEL: func.func @rows_that_fill_tiles_of_6
+func.func @rows_that_fill_tiles_of_6(%x: memref<5x32x8xf32>, %w: memref<36x32xf32>, %b: memref<36xf32>, %y: memref<5x36x8xf32>) {
+  // CHECK: ck.linear {{.*}} tile <rows = 6, vectors = 2, panels = 128, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<36x32xf32>, memref<36xf32>) outs(%y : memref<5x36x8xf32>) rows 36 depth 32
+  return
+}
+
 // CHECK-LABEL: func.func @linear_for_16_registers
 func.func @linear_for_16_registers(%x: memref<5x32x8xf32>, %t: memref<64x32xf32>, %y: memref<40x64xf32>) {
   // CHECK: tile <rows = 4, vectors = 3, panels = 126, unroll = 1>
