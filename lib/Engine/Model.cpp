@@ -131,11 +131,14 @@ void Model::fillRopeTables(int64_t rows) {
   ropeRows = std::max(ropeRows, rows);
 }
 
-Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets) {
-  int64_t count = tokens.size();
-  if (count < 1 || count > config().contextWindow)
-    return createStringError("got " + Twine(count) + " tokens, expected 1 to the context of " +
-                             Twine(config().contextWindow));
+Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets, int64_t position) {
+  int64_t count = tokens.size(), context = config().contextWindow;
+  if (position < 0 || position > rowsCached)
+    return createStringError("position is " + Twine(position) + ", expected 0 to " + Twine(rowsCached) +
+                             ", the tokens that the cache holds");
+  if (count < 1 || count > context - position)
+    return createStringError("got " + Twine(count) + " tokens at position " + Twine(position) + ", expected 1 to " +
+                             Twine(context - position) + ": the context has " + Twine(context));
   if (firstRow < 0 || firstRow >= count)
     return createStringError("first row of logits is " + Twine(firstRow) + ", expected 0 to " + Twine(count - 1));
   if (!targets.empty() && targets.size() != tokens.size())
@@ -149,7 +152,7 @@ Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_
     if (id != kIgnoredTarget && !inVocabulary(id))
       return createStringError("target " + Twine(position) + " is " + Twine(id) + ", expected 0 to " +
                                Twine(config().vocabSize - 1) + " or " + Twine(kIgnoredTarget));
-  fillRopeTables(count);
+  fillRopeTables(position + count);
   std::copy(tokens.begin(), tokens.end(), at<int32_t>(*compiled().find("tokens")));
   int32_t *targetPlace = at<int32_t>(*compiled().find("targets"));
   if (targets.empty())
@@ -157,9 +160,10 @@ Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_
   else
     std::copy(targets.begin(), targets.end(), targetPlace);
   team->run([&](unsigned tid, unsigned threads) {
-    program->prefill()(team.get(), tid, threads, count, firstRow, arena.data());
+    program->prefill()(team.get(), tid, threads, count, firstRow, position, arena.data(), arena.data());
   });
   rowsRun = count;
+  rowsCached = position + count;
   return Error::success();
 }
 

@@ -22,6 +22,8 @@ public:
   mlir::Value threads() { return kernel.getArgument(kThreads); }
   mlir::Value tokens() { return kernel.getArgument(kTokens); }
   mlir::Value firstRow() { return kernel.getArgument(kFirstRow); }
+  /// Position in the context of the first token.
+  mlir::Value position() { return kernel.getArgument(kPosition); }
 
   mlir::Value index(int64_t value);
   mlir::Value f32(float value);

@@ -115,7 +115,8 @@ AttentionLowering::Item AttentionLowering::itemAt(Value index) {
   Value unit = rem(index, units);
   item.kvHead = div(unit, chunks);
   item.firstHead = b.apply(d0 * group + d1 * width, {item.kvHead, rem(unit, chunks)});
-  item.keys = arith::MinUIOp::create(b, b.loc, b.apply(d0 * lanes + lanes, item.panel), b.tokens());
+  Value end = arith::MinUIOp::create(b, b.loc, b.apply(d0 * lanes + lanes, item.panel), b.tokens());
+  item.keys = add(b.position(), end);
   return item;
 }
 
@@ -157,7 +158,7 @@ void AttentionLowering::scores(const Item &item, Value block, Value tile) {
     return vector::BroadcastOp::create(b, b.loc, intVector, narrow).getResult();
   };
   Value lane = arith::ConstantOp::create(b, b.loc, b.getI32VectorAttr(steps));
-  Value query = arith::AddIOp::create(b, b.loc, broadcast(mul(item.panel, lanes)), lane);
+  Value query = arith::AddIOp::create(b, b.loc, broadcast(add(b.position(), mul(item.panel, lanes))), lane);
   Value scale = b.splat(1.0 / std::sqrt(static_cast<double>(headDim)), vector), masked = b.splat(kMasked, vector);
   for (int64_t r = 0; r < rows; ++r) {
     Value visible = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::sle, broadcast(keys[r]), query);

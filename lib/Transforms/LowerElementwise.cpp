@@ -33,6 +33,9 @@ Value rowOfLane(KernelBuilder &b, Value panel, Value lane, int64_t lanes, Value 
   return arith::MinUIOp::create(b, b.loc, row, last);
 }
 
+/// Position in the context of row `row`.
+Value positionOf(KernelBuilder &b, Value row) { return arith::AddIOp::create(b, b.loc, row, b.position()); }
+
 /// body(panel) for this thread's panels.
 void forPanels(KernelBuilder &b, int64_t lanes, KernelBuilder::Body body) {
   auto [lo, hi] = b.share(b.panelCount(lanes));
@@ -53,7 +56,7 @@ LogicalResult lower(EmbedOp op, bool) {
       b.forCount(features, [&](Value f) {
         Value x = memref::LoadOp::create(b, b.loc, op.getTable(), ValueRange{id, f});
         if (op.getPositions())
-          x = add(b, x, memref::LoadOp::create(b, b.loc, op.getPositions(), ValueRange{row, f}));
+          x = add(b, x, memref::LoadOp::create(b, b.loc, op.getPositions(), ValueRange{positionOf(b, row), f}));
         store(b, x, op.getOut(), {p, f, l});
       });
     });
@@ -162,7 +165,8 @@ LogicalResult lower(PackOp op, bool) {
   Value last = b.index(dim(op.getX(), 0) - 1);
   forPanels(b, lanes, [&](Value p) {
     b.forCount(lanes, [&](Value l) {
-      Value row = rowOfLane(b, p, l, lanes, last);
+      Value row = b.apply(b.getAffineDimExpr(0) * lanes + b.getAffineDimExpr(1), {p, l});
+      row = arith::MinUIOp::create(b, b.loc, positionOf(b, row), last);
       b.forCount(features, [&](Value f) {
         Value x = memref::LoadOp::create(b, b.loc, op.getX(), ValueRange{row, f});
         store(b, x, op.getOut(), {p, f, l});
@@ -202,13 +206,13 @@ LogicalResult lower(UnpackOp op, bool) {
       auto guard = scf::IfOp::create(b, b.loc, inside, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard restore(b);
       b.setInsertionPointToStart(guard.thenBlock());
-      storeSegments(b, op, p, l, row);
+      storeSegments(b, op, p, l, positionOf(b, row));
     });
   });
   return success();
 }
 
-/// Rotates the pair at (first, second) of `x` by the angle of `row`, `i`.
+/// Rotates the pair at (first, second) of `x` by the angle of position `row`, pair `i`.
 void rotate(KernelBuilder &b, RopeOp op, ValueRange first, ValueRange second, Value row, Value i) {
   auto at = [&](ValueRange place) { return memref::LoadOp::create(b, b.loc, op.getX(), place).getResult(); };
   Value x = at(first), y = at(second);
@@ -229,7 +233,8 @@ LogicalResult lower(RopeOp op, bool) {
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   if (op.getHeadMajor()) {
     auto [lo, hi] = b.share(b.tokens());
-    b.forRange(lo, hi, [&](Value row) {
+    b.forRange(lo, hi, [&](Value token) {
+      Value row = positionOf(b, token);
       b.forCount(dim(op.getX(), 0), [&](Value h) {
         b.forCount(half, [&](Value i) { rotate(b, op, {h, row, i}, {h, row, b.apply(d0 + half, i)}, row, i); });
       });
@@ -240,7 +245,8 @@ LogicalResult lower(RopeOp op, bool) {
   Value last = b.index(context - 1);
   forPanels(b, lanes, [&](Value p) {
     b.forCount(lanes, [&](Value l) {
-      Value row = rowOfLane(b, p, l, lanes, last);
+      Value row = b.apply(d0 * lanes + d1, {p, l});
+      row = arith::MinUIOp::create(b, b.loc, positionOf(b, row), last);
       b.forCount(dim(op.getX(), 1) / headDim, [&](Value h) {
         b.forCount(half, [&](Value i) {
           Value first = b.apply(d0 * headDim + d1, {h, i}), second = b.apply(d0 * headDim + d1 + half, {h, i});

@@ -207,8 +207,10 @@ void MatrixLowering::storeRows(const Tile &at, ValueRange values, Value p) {
     Value slot = arith::RemUIOp::create(b, b.loc, p, b.index(tile.getVectors()));
     rows.stackBase = mulIndex(slot, stackElements());
     rows.firstRow = fromFirstRow ? b.firstRow() : Value();
-    if (rankOf(out) == 3)
+    if (rankOf(out) == 3) { // the cache: rows are positions
       rows.lead.push_back(at.group);
+      rows.shift = b.position();
+    }
     if (map.rows < tileRows)
       rows.valid = b.index(map.rows);
     storeTransposed(b, values.slice(part * tileRows, tileRows), rows);

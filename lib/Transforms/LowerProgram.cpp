@@ -43,12 +43,12 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
     return failure(result.wasInterrupted());
   }
 
-  /// (team, tid, threads, T, first row, arena)
+  /// (team, tid, threads, T, first row, position, weights, state): two arenas of one plan, so that states share weights.
   void addArguments(func::FuncOp program, int64_t arenaBytes) {
     Builder builder(&getContext());
     SmallVector<Type> inputs{LLVM::LLVMPointerType::get(&getContext())};
     inputs.append(kFirstBuffer, builder.getIndexType());
-    inputs.push_back(MemRefType::get({arenaBytes}, builder.getI8Type()));
+    inputs.append(2, MemRefType::get({arenaBytes}, builder.getI8Type()));
     program.setFunctionType(builder.getFunctionType(inputs, {}));
     for (Type type : inputs)
       program.getBody().addArgument(type, program.getLoc());
@@ -60,7 +60,8 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
     if (!buffer->use_empty()) {
       OpBuilder builder(buffer);
       auto program = buffer->getParentOfType<func::FuncOp>();
-      Value arena = program.getArguments().back();
+      bool weight = buffer.getSpace() == Space::Weight;
+      Value arena = program.getArgument(program.getNumArguments() - (weight ? 2 : 1));
       Value offset = arith::ConstantIndexOp::create(builder, buffer.getLoc(), *buffer.getOffset());
       Value view = memref::ViewOp::create(builder, buffer.getLoc(), cast<MemRefType>(buffer.getType()), arena, offset,
                                           ValueRange());

@@ -28,7 +28,7 @@ static SmallVector<Value> interleaveAll(KernelBuilder &b, SmallVector<Value> val
 
 static void storeRow(KernelBuilder &b, Value row, const RowStore &rows, Value token) {
   SmallVector<Value> place(rows.lead.begin(), rows.lead.end());
-  place.append({token, rows.column});
+  place.append({rows.shift ? arith::AddIOp::create(b, b.loc, token, rows.shift).getResult() : token, rows.column});
   if (!rows.valid) {
     vector::StoreOp::create(b, b.loc, row, rows.out, place);
     return;

@@ -6,11 +6,12 @@
 
 namespace ckjit::ck {
 
-/// Where the rows of a tile go: out[lead...][firstToken + lane][column ...].
+/// Where the rows of a tile go: out[lead...][shift + firstToken + lane][column ...].
 struct RowStore {
   mlir::Value out;
   mlir::Value column;              ///< first column
   mlir::Value firstToken;          ///< token of lane 0
+  mlir::Value shift;               ///< row of token 0; null: 0
   mlir::Value firstRow;            ///< tokens before it are not stored; null: none
   mlir::SmallVector<mlir::Value, 1> lead; ///< leading indices
   mlir::Value stack;               ///< memref<N x f32> of at least the tile's elements (rows rounded to a power of two)

@@ -1,6 +1,6 @@
 // RUN: ck-opt %s -split-input-file -verify-diagnostics -ck-lower-attention
 
-func.func private @without_tile(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @without_tile(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attention' op has no tile; run ck-select-strategy first}}
   ck.attention ins(%q, %k, %v : memref<5x32x8xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<5x32x8xf32>) heads 4 head_dim 8
   return
@@ -16,7 +16,7 @@ func.func private @outside_a_kernel(%q: memref<5x32x8xf32>, %k: memref<2x40x16xf
 
 // -----
 
-func.func private @in_rows(%tid: index, %threads: index, %T: index, %first: index, %q: memref<40x32xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<40x32xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attention' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.attention ins(%q, %k, %v : memref<40x32xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<40x32xf32>) heads 4 head_dim 8
   return
@@ -24,7 +24,7 @@ func.func private @in_rows(%tid: index, %threads: index, %T: index, %first: inde
 
 // -----
 
-func.func private @tile_wider_than_the_group(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @tile_wider_than_the_group(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attention' op tile has 3 vectors, expected a divisor of the 2 query heads of a kv head}}
   ck.attention ins(%q, %k, %v : memref<5x32x8xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<5x32x8xf32>) heads 4 head_dim 8 tile <rows = 4, vectors = 3, panels = 3, unroll = 1>
   return
@@ -32,7 +32,7 @@ func.func private @tile_wider_than_the_group(%tid: index, %threads: index, %T: i
 
 // -----
 
-func.func private @key_block_not_whole_tiles(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @key_block_not_whole_tiles(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attention' op key-block is 64, expected a multiple of the tile's 5 rows}}
   ck.attention ins(%q, %k, %v : memref<5x32x8xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<5x32x8xf32>) heads 4 head_dim 8 tile <rows = 5, vectors = 2, panels = 2, unroll = 1>
   return

@@ -4,10 +4,10 @@
 module {
 // STRICT-LABEL: func.func private @two_query_heads_of_a_kv_head
 // CHECK-LABEL: func.func private @two_query_heads_of_a_kv_head
-func.func private @two_query_heads_of_a_kv_head(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
-  // CHECK-DAG: %[[Q:.*]] = memref.reinterpret_cast %arg4 to offset: [0], sizes: [1280], strides: [1]
-  // CHECK-DAG: %[[K:.*]] = memref.reinterpret_cast %arg5 to offset: [0], sizes: [1280], strides: [1]
-  // CHECK-DAG: %[[V:.*]] = memref.reinterpret_cast %arg6 to offset: [0], sizes: [1280], strides: [1]
+func.func private @two_query_heads_of_a_kv_head(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+  // CHECK-DAG: %[[Q:.*]] = memref.reinterpret_cast %arg5 to offset: [0], sizes: [1280], strides: [1]
+  // CHECK-DAG: %[[K:.*]] = memref.reinterpret_cast %arg6 to offset: [0], sizes: [1280], strides: [1]
+  // CHECK-DAG: %[[V:.*]] = memref.reinterpret_cast %arg7 to offset: [0], sizes: [1280], strides: [1]
   // CHECK: %[[SCORES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x64x8xf32>
   // CHECK: %[[MAX:.*]] = memref.alloca() {{.*}} : memref<2x8xf32>
   // CHECK: %[[SUM:.*]] = memref.alloca() {{.*}} : memref<2x8xf32>
@@ -34,7 +34,7 @@ func.func private @two_query_heads_of_a_kv_head(%tid: index, %threads: index, %T
   // CHECK: scf.for
   // CHECK: ck.register_tile %[[V]][%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}] depth %{{.*}} segments 1 by 0 step 16 unroll 1 :
   // CHECK: math.fma
-  // CHECK: vector.store %{{.*}}, %arg7
+  // CHECK: vector.store %{{.*}}, %arg8
   // The division by the sum comes last.
   // CHECK: %[[INV:.*]] = arith.divf
   // CHECK: arith.mulf %{{.*}}, %[[INV]]
@@ -48,7 +48,7 @@ func.func private @two_query_heads_of_a_kv_head(%tid: index, %threads: index, %T
 }
 
 // CHECK-LABEL: func.func private @head_dim_not_a_multiple_of_rows
-func.func private @head_dim_not_a_multiple_of_rows(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @head_dim_not_a_multiple_of_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
   // 16 keys a tile; the 8 values of a head are one shorter tile without a loop.
   // CHECK: ck.register_tile {{.*}} step 1 unroll 2 : memref<1280xf32>, memref<1280xf32> -> vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>{{$}}
   // CHECK: ck.register_tile {{.*}} step 16 unroll 2 : memref<1280xf32>, memref<512xf32> -> vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
@@ -58,7 +58,7 @@ func.func private @head_dim_not_a_multiple_of_rows(%tid: index, %threads: index,
 }
 
 // CHECK-LABEL: func.func private @tile_says_whether_sums_are_double
-func.func private @tile_says_whether_sums_are_double(%tid: index, %threads: index, %T: index, %first: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @tile_says_whether_sums_are_double(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<5x32x8xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<5x32x8xf32>) attributes {ck.kernel} {
   // CHECK: ck.register_tile {{.*}} step 1 unroll 1 strict
   // CHECK: ck.register_tile {{.*}} step 16 unroll 1 strict
   ck.attention ins(%q, %k, %v : memref<5x32x8xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<5x32x8xf32>) heads 4 head_dim 8 tile <rows = 4, vectors = 1, panels = 1, unroll = 1, strict = true>

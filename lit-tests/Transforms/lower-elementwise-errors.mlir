@@ -1,6 +1,6 @@
 // RUN: ck-opt %s -split-input-file -verify-diagnostics -ck-lower-elementwise
 
-func.func private @embed_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40xi32>, %b: memref<64x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @embed_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40xi32>, %b: memref<64x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.embed' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.embed ins(%a, %b : memref<40xi32>, memref<64x32xf32>) outs(%c : memref<40x32xf32>)
   return
@@ -8,7 +8,7 @@ func.func private @embed_in_rows(%tid: index, %threads: index, %T: index, %first
 
 // -----
 
-func.func private @rmsnorm_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @rmsnorm_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.rmsnorm' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.rmsnorm ins(%a, %b : memref<40x32xf32>, memref<32xf32>) outs(%a : memref<40x32xf32>) eps 1.0 features 32
   return
@@ -16,7 +16,7 @@ func.func private @rmsnorm_in_rows(%tid: index, %threads: index, %T: index, %fir
 
 // -----
 
-func.func private @add_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @add_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.add' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.add ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
   return
@@ -24,7 +24,7 @@ func.func private @add_in_rows(%tid: index, %threads: index, %T: index, %first: 
 
 // -----
 
-func.func private @swiglu_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @swiglu_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.swiglu' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.swiglu ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
   return
@@ -32,7 +32,7 @@ func.func private @swiglu_in_rows(%tid: index, %threads: index, %T: index, %firs
 
 // -----
 
-func.func private @split_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>) attributes {ck.kernel} {
+func.func private @split_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.split' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.split ins(%a : memref<40x32xf32>) outs(%b, %b : memref<40x16xf32>, memref<40x16xf32>)
   return
@@ -40,7 +40,7 @@ func.func private @split_in_rows(%tid: index, %threads: index, %T: index, %first
 
 // -----
 
-func.func private @rope_in_rows(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x32xf32>, %b: memref<40x4xf32>) attributes {ck.kernel} {
+func.func private @rope_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x4xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.rope' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
   ck.rope inout(%a : memref<40x32xf32>) table(%b, %b : memref<40x4xf32>, memref<40x4xf32>) head_dim 8
   return
@@ -72,7 +72,7 @@ func.func @add_outside_a_kernel(%a: memref<5x32x8xf32>) {
 
 // -----
 
-func.func private @add_in_a_loop(%tid: index, %threads: index, %T: index, %first: index, %a: memref<5x32x8xf32>) attributes {ck.kernel} {
+func.func private @add_in_a_loop(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<5x32x8xf32>) attributes {ck.kernel} {
   affine.for %i = 0 to 2 {
     // expected-error @below {{'ck.add' op stands outside a kernel; run ck-outline-kernels first}}
     ck.add ins(%a, %a : memref<5x32x8xf32>, memref<5x32x8xf32>) outs(%a : memref<5x32x8xf32>)
@@ -82,7 +82,7 @@ func.func private @add_in_a_loop(%tid: index, %threads: index, %T: index, %first
 
 // -----
 
-func.func private @cross_entropy_without_target(%tid: index, %threads: index, %T: index, %first: index, %a: memref<40x64xf32>, %b: memref<40xi32>, %c: memref<40xf32>) attributes {ck.kernel} {
+func.func private @cross_entropy_without_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x64xf32>, %b: memref<40xi32>, %c: memref<40xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.cross_entropy ins(%a, %b : memref<40x64xf32>, memref<40xi32>) outs(%c : memref<40xf32>)
   return

@@ -8,7 +8,7 @@ func.func @not_planned() {
 // -----
 
 module attributes {ck.arena_bytes = 64 : i64} {
-func.func private @kernel(index, index, index, index, memref<4x8xf32>) attributes {ck.kernel}
+func.func private @kernel(index, index, index, index, index, memref<4x8xf32>) attributes {ck.kernel}
 func.func @buffer_without_offset() {
   // expected-error @below {{'ck.buffer' op "ln1_out" has no offset; run ck-plan-memory first}}
   %x = ck.buffer scratch "ln1_out" layer 0 : memref<4x8xf32>

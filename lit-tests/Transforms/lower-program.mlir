@@ -4,25 +4,29 @@ module attributes {ck.arena_bytes = 8192 : i64} {
 // CHECK: func.func private @ckjit_barrier(!llvm.ptr)
 // CHECK: func.func private @kernel
 // CHECK-NEXT: return
-func.func private @kernel(%tid: index, %threads: index, %T: index, %first: index, %x: memref<4x8xf32>, %ids: memref<16xi32>) attributes {ck.kernel} {
+func.func private @kernel(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<4x8xf32>, %ids: memref<16xi32>) attributes {ck.kernel} {
   return
 }
-// CHECK: func.func @prefill(%[[TEAM:.*]]: !llvm.ptr, %[[TID:.*]]: index, %[[N:.*]]: index, %[[T:.*]]: index, %[[FIRST:.*]]: index, %[[ARENA:.*]]: memref<8192xi8>)
+// CHECK: func.func @prefill(%[[TEAM:.*]]: !llvm.ptr, %[[TID:.*]]: index, %[[N:.*]]: index, %[[T:.*]]: index, %[[FIRST:.*]]: index, %[[POSITION:.*]]: index, %[[WEIGHTS:.*]]: memref<8192xi8>, %[[STATE:[a-z0-9]+]]: memref<8192xi8>)
 func.func @prefill() {
   // CHECK-NEXT: %[[O:.*]] = arith.constant 4096 : index
-  // CHECK-NEXT: %[[X:.*]] = memref.view %[[ARENA]][%[[O]]][] : memref<8192xi8> to memref<4x8xf32>
+  // CHECK-NEXT: %[[X:.*]] = memref.view %[[STATE]][%[[O]]][] : memref<8192xi8> to memref<4x8xf32>
   // CHECK-NEXT: %[[P:.*]] = arith.constant 0 : index
-  // CHECK-NEXT: %[[IDS:.*]] = memref.view %[[ARENA]][%[[P]]][] : memref<8192xi8> to memref<16xi32>
-  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[X]], %[[IDS]])
+  // CHECK-NEXT: %[[IDS:.*]] = memref.view %[[STATE]][%[[P]]][] : memref<8192xi8> to memref<16xi32>
+  // Weights come from an arena of their own.
+  // CHECK-NEXT: %[[Q:.*]] = arith.constant 1024 : index
+  // CHECK-NEXT: %[[W:.*]] = memref.view %[[WEIGHTS]][%[[Q]]][] : memref<8192xi8> to memref<4x8xf32>
+  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[POSITION]], %[[X]], %[[IDS]])
   // CHECK-NEXT: call @ckjit_barrier(%[[TEAM]]) : (!llvm.ptr) -> ()
-  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[X]], %[[IDS]])
+  // CHECK-NEXT: call @kernel(%[[TID]], %[[N]], %[[T]], %[[FIRST]], %[[POSITION]], %[[W]], %[[IDS]])
   // CHECK-NEXT: call @ckjit_barrier(%[[TEAM]]) : (!llvm.ptr) -> ()
   // CHECK-NEXT: return
   %x = ck.buffer scratch "x" at 4096 : memref<4x8xf32>
   %ids = ck.buffer extra "ids" at 0 : memref<16xi32>
+  %w = ck.buffer weight "w" at 1024 : memref<4x8xf32>
   ck.launch @kernel(%x, %ids) : memref<4x8xf32>, memref<16xi32>
   ck.barrier
-  ck.launch @kernel(%x, %ids) : memref<4x8xf32>, memref<16xi32>
+  ck.launch @kernel(%w, %ids) : memref<4x8xf32>, memref<16xi32>
   ck.barrier
   return
 }

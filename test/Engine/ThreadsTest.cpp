@@ -13,7 +13,7 @@ void runOn(const Program &program, Model &model, unsigned threads, size_t tokens
   REQUIRE(model.plan().find("token_emb")->offset == 0);
   float *arena = model.buffer("token_emb");
   const std::unique_ptr<ThreadTeam> team = must(ThreadTeam::create(threads));
-  team->run([&](unsigned tid, unsigned count) { program.prefill()(team.get(), tid, count, tokens, 0, arena); });
+  team->run([&](unsigned tid, unsigned count) { program.prefill()(team.get(), tid, count, tokens, 0, 0, arena, arena); });
 }
 
 void checkThreads(const NamedConfig &named, const CompileOptions &options) {

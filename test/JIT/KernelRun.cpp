@@ -108,7 +108,7 @@ void KernelRun::fillWeight(StringRef name, std::array<int64_t, 3> padded, int64_
         data[(g * padded[1] + r) * padded[2] + k] = rng.normal();
 }
 
-void KernelRun::run(int64_t tokens, int64_t firstRow, unsigned threads) {
+void KernelRun::run(int64_t tokens, int64_t firstRow, unsigned threads, int64_t position) {
   std::map<std::string, std::vector<std::byte>> before;
   for (const ProgramBuffer &buffer : compiled().buffers)
     if (!text.writes(buffer.name))
@@ -116,7 +116,7 @@ void KernelRun::run(int64_t tokens, int64_t firstRow, unsigned threads) {
   std::unique_ptr<ThreadTeam> team = must(ThreadTeam::create(threads));
   team->run([&](unsigned tid, unsigned count) {
     program->prefill()(team.get(), tid, count, static_cast<uint64_t>(tokens), static_cast<uint64_t>(firstRow),
-                       arena.data());
+                       static_cast<uint64_t>(position), arena.data(), arena.data());
   });
   for (const auto &[name, bytes] : before) {
     INFO("input " << name << " was changed");

@@ -83,7 +83,7 @@ public:
   void fillWeight(llvm::StringRef name, std::array<int64_t, 3> padded, int64_t rows, int64_t depth, uint64_t seed);
 
   /// Runs the program; fails the test when it changes a buffer that it has no business to write.
-  void run(int64_t tokens, int64_t firstRow = 0, unsigned threads = 1);
+  void run(int64_t tokens, int64_t firstRow = 0, unsigned threads = 1, int64_t position = 0);
   /// Makes all outputs NaN again.
   void poisonOutputs();
   const CompiledObject &compiled() const { return program->compiled(); }

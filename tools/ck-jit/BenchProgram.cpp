@@ -40,7 +40,7 @@ void BenchProgram::fill(StringRef name) {
 
 double BenchProgram::run(ThreadTeam &team, uint64_t tokens) {
   auto start = std::chrono::steady_clock::now();
-  team.run([&](unsigned tid, unsigned threads) { program->prefill()(&team, tid, threads, tokens, 0, arena.data()); });
+  team.run([&](unsigned tid, unsigned threads) { program->prefill()(&team, tid, threads, tokens, 0, 0, arena.data(), arena.data()); });
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -65,7 +65,7 @@ std::string peakText(int lanes, int chains) {
   for (int i = 2; i < chains; ++i)
     sum += fmt::format("    %s{} = arith.addf %s{}, %r#{} : {}\n", i - 1, i - 2, i, vector);
   return fmt::format(R"(module {{
-  func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %out: memref<1024x{0}xf32>) attributes {{ck.kernel}} {{
+  func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %position: index, %out: memref<1024x{0}xf32>) attributes {{ck.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %x = vector.load %out[%tid, %c0] : memref<1024x{0}xf32>, {1}
@@ -109,7 +109,7 @@ std::string readText(int lanes) {
   for (int64_t part = 0; part < perLine; ++part)
     constants += fmt::format("    %p{} = arith.constant {} : index\n", part, part * lanes);
   return fmt::format(R"(module {{
-  func.func private @read(%tid: index, %threads: index, %T: index, %first: index, %data: {0}, %out: memref<1024x{1}xf32>) attributes {{ck.kernel}} {{
+  func.func private @read(%tid: index, %threads: index, %T: index, %first: index, %position: index, %data: {0}, %out: memref<1024x{1}xf32>) attributes {{ck.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
 {2}    %lines = arith.constant {3} : index

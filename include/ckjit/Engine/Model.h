@@ -29,9 +29,14 @@ public:
   /// Gives each weight tensor to `fill(spec, dst)`, for models made in memory.
   void fillWeights(llvm::function_ref<void(const TensorSpec &, float *)> fill);
 
-  /// Runs the forward pass over `tokens` (1 to C ids, each in [0, V), checked), computing logits of
-  /// rows firstRow..T-1. `targets` (empty, or one a token; kIgnoredTarget passes) fills losses().
-  llvm::Error prefill(llvm::ArrayRef<int32_t> tokens, int64_t firstRow, llvm::ArrayRef<int32_t> targets = {});
+  /// Runs the forward pass over `tokens` (T ids, each in [0, V), checked), which stand behind the first `position`
+  /// tokens of the cache, at most cached() and forgotten from there on. Computes logits of rows firstRow..T-1 of
+  /// `tokens`. `targets` (empty, or one a token; kIgnoredTarget passes) fills losses(). Error when they don't fit
+  /// the context, and nothing is changed.
+  llvm::Error prefill(llvm::ArrayRef<int32_t> tokens, int64_t firstRow, llvm::ArrayRef<int32_t> targets = {},
+                      int64_t position = 0);
+  /// Tokens whose keys and values the cache holds.
+  int64_t cached() const { return rowsCached; }
 
   /// Logits of row t, [V]; valid for the rows computed last.
   llvm::ArrayRef<float> logits(int64_t row) const;
@@ -62,6 +67,7 @@ private:
   std::unique_ptr<ThreadTeam> team;
   int64_t ropeRows = 0; ///< rows of the RoPE tables filled so far
   int64_t rowsRun = 0;  ///< T of the last prefill
+  int64_t rowsCached = 0;
 };
 
 } // namespace ckjit

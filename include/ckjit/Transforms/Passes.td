@@ -215,8 +215,9 @@ def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
 def LowerProgram : Pass<"ck-lower-program", "::mlir::ModuleOp"> {
   let summary = "Lower buffers, launches and barriers to an SPMD entry function";
   let description = [{
-    The program gets the arguments (team, tid, threads, T, first row, arena);
-    a buffer is a view of the arena, a barrier a call of `ckjit_barrier(team)`.
+    The program gets the arguments (team, tid, threads, T, first row, position, weights,
+    state): a weight is a view of the first arena, any other buffer of the second, at the
+    offsets of one plan. A barrier is a call of `ckjit_barrier(team)`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }

@@ -8,7 +8,7 @@ func.func @kernel_undefined() {
 
 // -----
 
-func.func private @plain(index, index, index, index)
+func.func private @plain(index, index, index, index, index)
 func.func @function_not_a_kernel() {
   // expected-error @below {{'ck.launch' op function @plain is not marked ck.kernel}}
   ck.launch @plain()
@@ -17,7 +17,7 @@ func.func @function_not_a_kernel() {
 
 // -----
 
-func.func private @kernel(index, index, index, index, memref<4xf32>) attributes {ck.kernel}
+func.func private @kernel(index, index, index, index, index, memref<4xf32>) attributes {ck.kernel}
 func.func @too_few_buffers() {
   // expected-error @below {{'ck.launch' op passes 0 buffers, kernel @kernel takes 1}}
   ck.launch @kernel()
@@ -26,7 +26,7 @@ func.func @too_few_buffers() {
 
 // -----
 
-func.func private @kernel(index, index, index, index) attributes {ck.kernel}
+func.func private @kernel(index, index, index, index, index) attributes {ck.kernel}
 func.func @too_many_buffers(%x: memref<4xf32>) {
   // expected-error @below {{'ck.launch' op passes 1 buffers, kernel @kernel takes 0}}
   ck.launch @kernel(%x) : memref<4xf32>
@@ -44,7 +44,7 @@ func.func @kernel_short_of_arguments(%x: memref<4xf32>) {
 
 // -----
 
-func.func private @kernel(index, index, index, index, memref<4xf32>, memref<4xf32>) attributes {ck.kernel}
+func.func private @kernel(index, index, index, index, index, memref<4xf32>, memref<4xf32>) attributes {ck.kernel}
 func.func @buffer_of_another_type(%x: memref<4xf32>, %y: memref<8xf32>) {
   // expected-error @below {{'ck.launch' op buffer 1 is 'memref<8xf32>', kernel @kernel takes 'memref<4xf32>'}}
   ck.launch @kernel(%x, %y) : memref<4xf32>, memref<8xf32>

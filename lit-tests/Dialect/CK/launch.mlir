@@ -1,8 +1,8 @@
 // RUN: ck-opt %s | ck-opt | FileCheck %s
 // RUN: ck-opt %s -emit-bytecode | ck-opt | FileCheck %s
 
-func.func private @kernel(index, index, index, index, memref<3x8x16xf32>, memref<64xi32>) attributes {ck.kernel}
-func.func private @kernel_without_buffers(index, index, index, index) attributes {ck.kernel}
+func.func private @kernel(index, index, index, index, index, memref<3x8x16xf32>, memref<64xi32>) attributes {ck.kernel}
+func.func private @kernel_without_buffers(index, index, index, index, index) attributes {ck.kernel}
 
 // CHECK-LABEL: func.func @launches_with_barrier_between
 func.func @launches_with_barrier_between(%x: memref<3x8x16xf32>, %ids: memref<64xi32>) {

@@ -36,7 +36,7 @@ inline constexpr llvm::StringLiteral kJamAttr = "ck.jam";
 inline constexpr llvm::StringLiteral kBlockAttr = "ck.block";
 
 /// Leading arguments of a kernel.
-enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kFirstBuffer = 4 };
+enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kPosition = 4, kFirstBuffer = 5 };
 
 /// True for a panel activation, memref<P x F x L>.
 inline bool isPanels(mlir::Type type) { return llvm::cast<mlir::MemRefType>(type).getRank() == 3; }
