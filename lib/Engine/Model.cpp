@@ -1,5 +1,6 @@
 //===- Model.cpp - A compiled model with its weights in memory ------------===//
 #include "ckjit/Engine/Model.h"
+#include "ckjit/Import/Import.h"
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -159,8 +160,13 @@ Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_
     std::fill_n(targetPlace, count, kIgnoredTarget);
   else
     std::copy(targets.begin(), targets.end(), targetPlace);
+  // Losses come out of @prefill only.
+  bool few = count <= kMaxTokensInRows && targets.empty() && program->decode();
+  Program::Entry entry = few ? program->decode() : program->prefill();
+  if (few)
+    std::fill_n(at<float>(*compiled().find("loss")), count, 0.0f);
   team->run([&](unsigned tid, unsigned threads) {
-    program->prefill()(team.get(), tid, threads, count, firstRow, position, arena.data(), arena.data());
+    entry(team.get(), tid, threads, count, firstRow, position, arena.data(), arena.data());
   });
   rowsRun = count;
   rowsCached = position + count;

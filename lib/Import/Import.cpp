@@ -15,19 +15,20 @@ public:
   Importer(MLIRContext &context, const CKIRGraph &graph, ArrayRef<ValueKind> kinds)
       : builder(&context), graph(graph), config(graph.config), kinds(kinds), loc(builder.getUnknownLoc()) {}
 
-  OwningOpRef<ModuleOp> import();
+  OwningOpRef<ModuleOp> import(bool decode);
 
 private:
+  void importProgram(ModuleOp module, StringRef name, int64_t maxTokens);
   Value buffer(Space space, StringRef name, int layer, ArrayRef<int64_t> shape, Type element = {});
   Value weight(StringRef name, int layer, ArrayRef<int64_t> shape) {
     return buffer(Space::Weight, name, layer, shape);
   }
   Value scratch(StringRef name, int layer, int64_t features) {
-    return buffer(Space::Scratch, name, layer, {config.contextWindow, features});
+    return buffer(Space::Scratch, name, layer, {maxTokens, features});
   }
   int64_t widthOf(ValueKind kind) const;
   Value embed();
-  void finish(Value hidden);
+  void finish(Value hidden, bool withLoss);
   Value norm(Value x, Value gamma, Value out);
   void importNode(const CKIRNode &node, ValueKind kind);
   void importQKV(const CKIRNode &node);
@@ -43,6 +44,7 @@ private:
   const ModelConfig &config;
   ArrayRef<ValueKind> kinds;
   Location loc;
+  int64_t maxTokens = 0; ///< rows of the program's activations
   Value layerInput;
   Operation *lastBuffer = nullptr; ///< buffers stand together at the top
   std::map<std::tuple<int, int, int>, Value> values; ///< (layer, node, output); QKV: outputs 0, 1, 2 are q, k, v
@@ -206,25 +208,41 @@ void Importer::importNode(const CKIRNode &node, ValueKind kind) {
   }
 }
 
-void Importer::finish(Value hidden) {
+void Importer::finish(Value hidden, bool withLoss) {
   Value gamma = weight("final_ln_weight", -1, {config.alignedHidden()});
   Value normed = norm(hidden, gamma, scratch("final_output", -1, config.hiddenSize));
   Value table = weight("token_emb", -1, {config.vocabSize, config.alignedHidden()});
   Value logits = buffer(Space::Slot, "logits", -1, {config.contextWindow, config.vocabSize});
   LMHeadOp::create(builder, loc, normed, table, logits, builder.getI64IntegerAttr(config.hiddenSize), TileAttr());
+  if (!withLoss)
+    return;
   Value targets = buffer(Space::Extra, "targets", -1, {config.contextWindow}, builder.getI32Type());
   Value loss = buffer(Space::Extra, "loss", -1, {config.contextWindow});
   CrossEntropyOp::create(builder, loc, logits, targets, loss);
 }
 
-OwningOpRef<ModuleOp> Importer::import() {
+OwningOpRef<ModuleOp> Importer::import(bool decode) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   (*module)->setAttr(kModelAttr, ModelAttr::get(builder.getContext(), config.numLayers, config.hiddenSize,
                                                 config.intermediateSize, config.numHeads, config.numKVHeads,
                                                 config.vocabSize, config.contextWindow, f32(config.rmsNormEps),
                                                 f32(config.ropeTheta)));
-  builder.setInsertionPointToEnd(module->getBody());
-  auto program = func::FuncOp::create(builder, loc, kPrefillName, builder.getFunctionType({}, {}));
+  importProgram(*module, kPrefillName, config.contextWindow);
+  if (decode)
+    importProgram(*module, kDecodeName, std::min(kMaxTokensInRows, config.contextWindow));
+  return module;
+}
+
+void Importer::importProgram(ModuleOp module, StringRef name, int64_t tokens) {
+  maxTokens = tokens;
+  buffers.clear();
+  values.clear();
+  lastBuffer = nullptr;
+  builder.setInsertionPointToEnd(module.getBody());
+  auto program = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
+  bool rows = name == kDecodeName;
+  if (rows)
+    program->setAttr(kRowsAttr, builder.getUnitAttr());
   builder.setInsertionPointToStart(program.addEntryBlock());
   layerInput = embed();
   for (size_t index = 0; index < graph.nodes.size(); ++index) {
@@ -234,15 +252,14 @@ OwningOpRef<ModuleOp> Importer::import() {
     if (lastOfLayer)
       layerInput = values.at({node.id.layer, node.id.node, 0});
   }
-  finish(layerInput);
+  finish(layerInput, /*withLoss=*/!rows);
   func::ReturnOp::create(builder, loc);
-  return module;
 }
 
 llvm::Expected<OwningOpRef<ModuleOp>> ckjit::importGraph(MLIRContext &context, const CKIRGraph &graph,
-                                                         llvm::StringRef where) {
+                                                         llvm::StringRef where, bool decode) {
   auto kinds = validateGraph(graph, where);
   if (!kinds)
     return kinds.takeError();
-  return Importer(context, graph, *kinds).import();
+  return Importer(context, graph, *kinds).import(decode);
 }

@@ -52,8 +52,9 @@ Expected<std::unique_ptr<Module>> ckjit::translate(mlir::ModuleOp module, LLVMCo
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr(Attribute::NoUnwind);
-    // Kernels are called by the program alone: no detour through the linkage table.
-    if (!function.isDeclaration() && function.getName() != kPrefillName)
+    // Kernels are called by the programs alone: no detour through the linkage table.
+    if (!function.isDeclaration() && function.getName() != kPrefillName &&
+        function.getName() != kDecodeName)
       function.setLinkage(GlobalValue::InternalLinkage);
   }
   return result;

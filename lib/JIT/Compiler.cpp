@@ -98,7 +98,7 @@ Error Compilation::parse(StringRef text) {
 
 Error Compilation::import(const CKIRGraph &graph) {
   Stopwatch watch(result.times.import);
-  auto imported = importGraph(context, graph, where);
+  auto imported = importGraph(context, graph, where, options.decode);
   if (!imported)
     return imported.takeError();
   module = std::move(*imported);
@@ -157,6 +157,8 @@ void Compilation::collect() {
     auto type = cast<mlir::MemRefType>(buffer.getType());
     uint64_t bytes = static_cast<uint64_t>(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
     int layer = buffer.getLayer() ? static_cast<int>(*buffer.getLayer()) : -1;
+    if (result.find(buffer.getName(), layer))
+      return; // of another program of the module: the same place
     result.buffers.push_back({buffer.getName().str(), layer, *buffer.getOffset(), bytes});
   });
   for (auto function : module->getOps<mlir::func::FuncOp>())
@@ -228,6 +230,7 @@ Expected<CompiledObject> Compilation::compile() {
     return object.takeError();
   result.object = std::move(*object);
   result.target = options.target;
+  result.decode = module->lookupSymbol(kDecodeName) != nullptr;
   return std::move(result);
 }
 

@@ -68,7 +68,13 @@ Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
   auto symbol = state.session->lookup({&library}, state.session->intern(kPrefillName));
   if (!symbol)
     return joinErrors(symbol.takeError(), std::exchange(state.reported, Error::success()));
-  program->entry = symbol->getAddress().toPtr<Entry>();
+  program->prefillEntry = symbol->getAddress().toPtr<Entry>();
+  if (program->object.decode) {
+    auto decode = state.session->lookup({&library}, state.session->intern(kDecodeName));
+    if (!decode)
+      return joinErrors(decode.takeError(), std::exchange(state.reported, Error::success()));
+    program->decodeEntry = decode->getAddress().toPtr<Entry>();
+  }
   std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
   program->object.times.link += passed.count();
   return program;

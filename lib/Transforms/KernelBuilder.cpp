@@ -1,5 +1,6 @@
 //===- KernelBuilder.cpp - Common pieces of a kernel's loops --------------===//
 #include "KernelBuilder.h"
+#include "ProgramUses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -101,8 +102,15 @@ LogicalResult ckjit::ck::checkKernel(Operation *op, ValueRange activations) {
   auto function = dyn_cast<func::FuncOp>(op->getParentOp());
   if (!function || !function->hasAttr(kKernelAttr))
     return op->emitOpError("stands outside a kernel; run ck-outline-kernels first");
-  for (Value activation : activations)
-    if (activation && !isPanels(activation.getType()))
-      return op->emitOpError("activation ") << activation.getType() << " is in rows; run ck-pack-activations first";
-  return success();
+  Value first;
+  for (Value activation : activations) {
+    if (!activation)
+      continue;
+    first = first ? first : activation;
+    if (isPanels(activation.getType()) != isPanels(first.getType()))
+      return op->emitOpError("activation ") << activation.getType() << " stands beside " << first.getType()
+                                            << ", expected all in rows or all in panels of ck-pack-activations";
+  }
+  // Panels say how wide a vector is; rows leave it to the target.
+  return success(!first || isPanels(first.getType()) || targetOf(op));
 }

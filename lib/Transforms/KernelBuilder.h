@@ -63,7 +63,8 @@ private:
   mlir::func::FuncOp kernel;
 };
 
-/// Emits an error unless `op` stands at the top level of a kernel with all its activations in panels.
+/// Emits an error unless `op` stands at the top level of a kernel with all its activations in panels, or all in rows
+/// and the module's ck.target there.
 mlir::LogicalResult checkKernel(mlir::Operation *op, mlir::ValueRange activations);
 
 } // namespace ckjit::ck

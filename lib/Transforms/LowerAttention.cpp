@@ -1,6 +1,7 @@
 //===- LowerAttention.cpp - Online softmax over blocks of keys ------------===//
 #include "KernelBuilder.h"
 #include "LoopDialects.h"
+#include "RowsAttention.h"
 #include "ckjit/Transforms/Passes.h"
 
 using namespace mlir;
@@ -247,6 +248,21 @@ struct LowerAttentionPass : impl::LowerAttentionBase<LowerAttentionPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    SmallVector<Operation *> halves;
+    getOperation().walk([&](Operation *op) {
+      if (isa<AttentionPartOp, AttentionMergeOp>(op))
+        halves.push_back(op);
+    });
+    for (Operation *op : halves) {
+      if (failed(checkKernel(op, op->getOperand(isa<AttentionPartOp>(op) ? 0 : 1))))
+        return signalPassFailure();
+      if (auto part = dyn_cast<AttentionPartOp>(op))
+        lowerRows(part, strict);
+      else
+        lowerRows(cast<AttentionMergeOp>(op), strict);
+      op->erase();
+      ++lowered;
+    }
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
     for (AttentionOp op : ops) {
@@ -261,6 +277,8 @@ struct LowerAttentionPass : impl::LowerAttentionBase<LowerAttentionPass> {
   LogicalResult check(AttentionOp op) {
     if (failed(checkKernel(op, {op.getQ(), op.getOut()})))
       return failure();
+    if (!isPanels(op.getQ().getType()))
+      return op.emitOpError("is in rows; run ck-split-attention, or ck-pack-activations, first");
     if (!op.getTile())
       return op.emitOpError("has no tile; run ck-select-strategy first");
     int64_t group = op.getHeads() / dim(op.getK(), 0);

@@ -1,6 +1,7 @@
 //===- LowerElementwise.cpp - Ops without a matrix to affine loops --------===//
 #include "KernelBuilder.h"
 #include "ProgramUses.h"
+#include "RowsElementwise.h"
 #include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,6 +46,8 @@ void forPanels(KernelBuilder &b, int64_t lanes, KernelBuilder::Body body) {
 LogicalResult lower(EmbedOp op, bool) {
   if (failed(checkKernel(op, op.getOut())))
     return failure();
+  if (!isPanels(op.getOut().getType()))
+    return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t features = dim(op.getOut(), 1), lanes = dim(op.getOut(), 2);
   Value last = arith::SubIOp::create(b, b.loc, b.tokens(), b.index(1));
@@ -88,6 +91,8 @@ Value sumOfSquares(KernelBuilder &b, Value x, Value p, Value l, int64_t features
 LogicalResult lower(RMSNormOp op, bool) {
   if (failed(checkKernel(op, {op.getX(), op.getOut()})))
     return failure();
+  if (!isPanels(op.getX().getType()))
+    return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t features = op.getFeatures(), lanes = dim(op.getX(), 2);
   Value eps = b.f32(op.getEps().convertToFloat()), one = b.f32(1.0f);
@@ -110,6 +115,8 @@ LogicalResult lower(RMSNormOp op, bool) {
 LogicalResult lower(AddOp op, bool) {
   if (failed(checkKernel(op, {op.getA(), op.getB(), op.getOut()})))
     return failure();
+  if (!isPanels(op.getOut().getType()))
+    return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t lanes = dim(op.getOut(), 2);
   forPanels(b, lanes, [&](Value p) {
@@ -125,6 +132,8 @@ LogicalResult lower(AddOp op, bool) {
 LogicalResult lower(SwiGLUOp op, bool strict) {
   if (failed(checkKernel(op, {op.getGate(), op.getUp(), op.getOut()})))
     return failure();
+  if (!isPanels(op.getOut().getType()))
+    return lowerRows(op, strict), success();
   KernelBuilder b(op);
   int64_t lanes = dim(op.getOut(), 2);
   forPanels(b, lanes, [&](Value p) {
@@ -141,6 +150,8 @@ LogicalResult lower(SwiGLUOp op, bool strict) {
 LogicalResult lower(SplitOp op, bool) {
   if (failed(checkKernel(op, {op.getX(), op.getFirst(), op.getSecond()})))
     return failure();
+  if (!isPanels(op.getX().getType()))
+    return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t half = dim(op.getFirst(), 1), lanes = dim(op.getX(), 2);
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1), d2 = b.getAffineDimExpr(2);
@@ -228,6 +239,8 @@ void rotate(KernelBuilder &b, RopeOp op, ValueRange first, ValueRange second, Va
 LogicalResult lower(RopeOp op, bool) {
   if (failed(checkKernel(op, op.getHeadMajor() ? ValueRange() : ValueRange(op.getX()))))
     return failure();
+  if (!op.getHeadMajor() && !isPanels(op.getX().getType()))
+    return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t half = op.getHeadDim() / 2, context = dim(op.getCos(), 0);
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);

@@ -74,6 +74,8 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
       name += linear.getCos() ? ".rope" : linear.getResidual() ? ".residual" : "";
     if (auto project = dyn_cast<AttnProjectOp>(op))
       name += project.getResidual() ? ".residual" : "";
+    if (op->getParentOp()->hasAttr(kRowsAttr))
+      name += ".rows";
     return name;
   }
 

@@ -17,6 +17,8 @@ MemRefType panelsOf(MemRefType rows, int64_t lanes) {
 
 struct PackActivationsPass : impl::PackActivationsBase<PackActivationsPass> {
   void runOnOperation() override {
+    if (getOperation()->hasAttr(kRowsAttr))
+      return;
     TargetAttr target = targetOf(getOperation());
     if (!target)
       return signalPassFailure();

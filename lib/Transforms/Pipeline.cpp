@@ -15,6 +15,7 @@ static void addProgramPasses(OpPassManager &manager, const PipelineOptions &opti
     functions.addPass(createFuseSwiGLU());
     functions.addPass(createFuseResidual());
   }
+  functions.addPass(createSplitAttention());
   functions.addPass(createPackActivations());
   if (options.materialize)
     functions.addPass(createMaterialize());
@@ -47,6 +48,7 @@ static void addVectorPasses(OpPassManager &manager, const PipelineOptions &optio
   if (!options.faultyKernel.empty())
     functions.addPass(createInjectFault({options.faultyKernel}));
   functions.addPass(createLowerRegisterTile());
+  functions.addPass(createLowerDotTile());
   functions.addPass(createExpandMath());
   functions.addPass(createCSEPass());
 }

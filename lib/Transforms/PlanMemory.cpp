@@ -61,6 +61,7 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     if (failed(planned))
       return signalPassFailure();
     uint64_t cursor = planned->totalBytes;
+    extras.clear();
     WalkResult result = getOperation().walk([&](BufferOp buffer) {
       return failed(placeFixed(buffer, *planned, cursor)) ? WalkResult::interrupt() : WalkResult::advance();
     });
@@ -81,11 +82,8 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
   LogicalResult placeFixed(BufferOp buffer, const ArenaPlan &plan, uint64_t &cursor) {
     if (buffer.getSpace() == Space::Scratch)
       return success();
-    if (buffer.getSpace() == Space::Extra) {
-      setOffset(buffer, cursor);
-      cursor = roundUp(cursor + bytesOf(buffer.getResult()));
-      return success();
-    }
+    if (buffer.getSpace() == Space::Extra)
+      return placeExtra(buffer, cursor);
     int layer = buffer.getLayer() ? static_cast<int>(*buffer.getLayer()) : -1;
     const Buffer *planned = plan.find(buffer.getName(), layer);
     if (!planned || !planned->allocated)
@@ -95,6 +93,21 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
       return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " needs "
                                       << bytesOf(buffer.getResult()) << " bytes, the arena plan has " << planned->bytes;
     setOffset(buffer, planned->offset);
+    return success();
+  }
+
+  /// Programs of one module share what has one name.
+  LogicalResult placeExtra(BufferOp buffer, uint64_t &cursor) {
+    auto [first, isNew] = extras.try_emplace(buffer.getName(), buffer);
+    if (isNew) {
+      setOffset(buffer, cursor);
+      cursor = roundUp(cursor + bytesOf(buffer.getResult()));
+      return success();
+    }
+    if (first->second.getType() != buffer.getType())
+      return buffer.emitOpError("\"") << buffer.getName() << "\" is " << buffer.getType() << ", in another program "
+                                      << first->second.getType() << "; give one of them another name";
+    setOffset(buffer, *first->second.getOffset());
     return success();
   }
 
@@ -135,6 +148,8 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     });
     return intervals;
   }
+
+  llvm::StringMap<BufferOp> extras;
 };
 } // namespace
 } // namespace ckjit::ck

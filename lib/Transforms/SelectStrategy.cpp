@@ -17,6 +17,7 @@ constexpr int64_t kUnroll = 1;
 
 struct Tile {
   int64_t rows, vectors;
+  int64_t unroll = kUnroll;
 };
 
 /// The rows of a weight that one op multiplies, as its tiles see them.
@@ -53,6 +54,14 @@ Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
   if (!target.getFma())
     return {4, 2}; // a product needs a register
   return fits(shape, 6) ? Tile{6, 2} : Tile{4, 3};
+}
+
+/// For activations in rows: four rows of each part, so that a tile stores runs of four, and the tokens whose sums
+/// the registers hold beside them. One token is bound by memory, whatever the tile.
+Tile dotTile(TargetAttr target, RowShape shape, bool strict) {
+  constexpr int64_t kRows = 4, kSteps = 2;
+  bool many = target.getRegisters() >= 32 && !strict;
+  return {kRows * shape.parts, many ? 4 : 2, kSteps};
 }
 
 /// The largest number of query heads of one kv head, at most `limit`, that divides the group.
@@ -96,20 +105,24 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
   template <typename MatrixOp> LogicalResult choose(MatrixOp op, TargetAttr target, int64_t depth) {
     if (op.getTile())
       return success();
-    Tile tile = registerTile(target, shapeOf(op), strict);
-    if (rows)
+    bool panelled = isPanels(op->getOperand(0).getType());
+    Tile tile = panelled ? registerTile(target, shapeOf(op), strict) : dotTile(target, shapeOf(op), strict);
+    if (panelled && rows)
       tile.rows = rows;
-    if (vectors)
+    if (panelled && vectors)
       tile.vectors = vectors;
+    if (panelled && unroll)
+      tile.unroll = unroll;
     if constexpr (std::is_same_v<MatrixOp, AttentionOp>)
       tile.vectors = headsOfTile(op, tile.vectors);
     int64_t panelBytes = depth * target.getLanes() * kBytesOfFloat;
     int64_t fitting = target.getL2() / 2 / panelBytes;
-    int64_t block = panels > 0   ? std::max<int64_t>(panels, tile.vectors)
+    int64_t block = !panelled    ? tile.vectors
+                    : panels > 0   ? std::max<int64_t>(panels, tile.vectors)
                     : panels < 0 ? panels.getValue()
                                  : std::max<int64_t>(1, fitting / tile.vectors) * tile.vectors;
     TileAttr chosenTile = TileAttr::getChecked([&] { return op.emitOpError(); }, &getContext(), tile.rows, tile.vectors,
-                                               block, unroll ? unroll.getValue() : kUnroll, strict.getValue());
+                                               block, tile.unroll, strict.getValue());
     if (!chosenTile)
       return failure();
     op.setTileAttr(chosenTile);

@@ -17,7 +17,7 @@ func.func private @outside_a_kernel(%q: memref<5x32x8xf32>, %k: memref<2x40x16xf
 // -----
 
 func.func private @in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<40x32xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<40x32xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.attention' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+  // expected-error @below {{'ck.attention' op is in rows; run ck-split-attention, or ck-pack-activations, first}}
   ck.attention ins(%q, %k, %v : memref<40x32xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<40x32xf32>) heads 4 head_dim 8
   return
 }

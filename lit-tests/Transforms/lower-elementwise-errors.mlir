@@ -1,47 +1,47 @@
 // RUN: ck-opt %s -split-input-file -verify-diagnostics -ck-lower-elementwise
 
-func.func private @embed_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40xi32>, %b: memref<64x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.embed' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @embed_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40xi32>, %b: memref<64x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.embed ins(%a, %b : memref<40xi32>, memref<64x32xf32>) outs(%c : memref<40x32xf32>)
   return
 }
 
 // -----
 
-func.func private @rmsnorm_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.rmsnorm' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @rmsnorm_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.rmsnorm ins(%a, %b : memref<40x32xf32>, memref<32xf32>) outs(%a : memref<40x32xf32>) eps 1.0 features 32
   return
 }
 
 // -----
 
-func.func private @add_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.add' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @add_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.add ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
   return
 }
 
 // -----
 
-func.func private @swiglu_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.swiglu' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @swiglu_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.swiglu ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
   return
 }
 
 // -----
 
-func.func private @split_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.split' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @split_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.split ins(%a : memref<40x32xf32>) outs(%b, %b : memref<40x16xf32>, memref<40x16xf32>)
   return
 }
 
 // -----
 
-func.func private @rope_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x4xf32>) attributes {ck.kernel} {
-  // expected-error @below {{'ck.rope' op activation 'memref<40x32xf32>' is in rows; run ck-pack-activations first}}
+func.func private @rope_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x4xf32>) attributes {ck.kernel} {
+  // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
   ck.rope inout(%a : memref<40x32xf32>) table(%b, %b : memref<40x4xf32>, memref<40x4xf32>) head_dim 8
   return
 }

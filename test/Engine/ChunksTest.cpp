@@ -47,6 +47,34 @@ TEST_CASE("any split of the tokens gives the logits of one run") {
     }
 }
 
+TEST_CASE("pieces that the program for few tokens runs agree within 1e-5 of the largest logit") {
+  for (const NamedConfig &named : smallConfigs())
+    for (bool strict : {false, true}) {
+      const CKIRGraph graph = buildForwardGraph(named.config);
+      const TestModel weights(named.config, {.padding = Padding::NaN});
+      CompileOptions options = hostOptions(strict);
+      options.decode = true;
+      const std::unique_ptr<Model> model = makeModel(graph, options, weights);
+      const std::vector<int32_t> tokens = makeTokens(named.config, named.config.contextWindow, 3);
+      const std::vector<double> expected = referenceLogits(graph, weights, tokens);
+      std::vector<float> singles;
+      for (const std::vector<int64_t> &lengths : splits(named.config.contextWindow)) {
+        if (lengths[0] < 1)
+          continue;
+        INFO(named.name << ", strict " << strict << ", pieces from " << lengths[0]);
+        const std::vector<float> found = runPieces(*model, tokens, lengths);
+        const Distance distance = distanceOf(found, expected, static_cast<size_t>(named.config.vocabSize));
+        INFO(distance.text());
+        CHECK(distance.worst <= std::min(toleranceFor(expected, strict), 1e-5 * largestOf(expected)));
+        // One or two tokens at a time are the same kernels: the same bits.
+        if (lengths[0] == 1 && lengths.size() == 1)
+          singles = found;
+        if (lengths[0] == 2)
+          CHECK(sameBits(singles, found));
+      }
+    }
+}
+
 TEST_CASE("tokens from a position on replace what the cache held there") {
   const ModelConfig config = goldenConfigs()[1].config;
   const TestModel weights(config);

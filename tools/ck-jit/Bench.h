@@ -17,6 +17,7 @@ struct BenchOptions {
   unsigned runs = 9;             ///< medians are over so many
   std::string shape;             ///< "smollm-135m", "tinyllama-1.1b", ...
   std::vector<int64_t> tokens;   ///< M, or prefill lengths
+  int64_t decode = 0;            ///< tokens to decode one by one; 0: none
 };
 
 /// Median and spread of one figure.
@@ -26,10 +27,11 @@ struct Figure {
 Figure figureOf(std::vector<double> samples);
 
 /// What the machine can do with generated code, measured now: fp32 FMAs on registers, and reads of memory
-/// as a GEMV reads it (four distant streams a thread, prefetched).
+/// as a GEMV reads it (one stream a thread or four distant ones, prefetched).
 struct MachineLimits {
   Figure gflops;         ///< GFLOP/s
-  Figure gigabytes;      ///< GB/s
+  Figure gigabytes;      ///< GB/s, of the faster number of streams
+  int streams = 0;       ///< that number, a thread
 };
 llvm::Expected<MachineLimits> measureLimits(const CompileOptions &options, unsigned threads, unsigned runs);
 

@@ -1,6 +1,7 @@
 //===- BenchRows.cpp - The rows of ck-jit bench ---------------------------===//
 #include "Bench.h"
 #include "ckjit/Engine/Model.h"
+#include "ckjit/Import/Import.h"
 #include <chrono>
 #include <fmt/format.h>
 
@@ -64,9 +65,14 @@ std::vector<Matrix> matricesOf(const ModelConfig &c) {
 
 /// `copies` products with weights of their own, one after the other.
 std::string linearText(const Matrix &m, int64_t tokens, int64_t lanes, int64_t copies) {
+  // As the engine does: few tokens in rows, others in panels.
+  bool inRows = tokens <= kMaxTokensInRows;
   int64_t panels = (tokens + lanes - 1) / lanes;
-  std::string x = fmt::format("memref<{}x{}x{}xf32>", panels, m.depth, lanes);
-  std::string y = fmt::format("memref<{}x{}x{}xf32>", panels, m.rows, lanes);
+  auto typeOf = [&](int64_t features) {
+    return inRows ? fmt::format("memref<{}x{}xf32>", tokens, features)
+                  : fmt::format("memref<{}x{}x{}xf32>", panels, features, lanes);
+  };
+  std::string x = typeOf(m.depth), y = typeOf(m.rows);
   std::string w = fmt::format("memref<{}x{}xf32>", m.rows, m.depth), b = fmt::format("memref<{}xf32>", m.rows);
   std::string text = "func.func @prefill() {\n";
   text += fmt::format("  %x = ck.buffer extra \"x\" : {}\n  %y = ck.buffer extra \"y\" : {}\n  %b = ck.buffer extra \"b\" : {}\n",
@@ -144,7 +150,8 @@ Expected<BenchTable> ckjit::tool::benchKernels(const BenchOptions &options) {
       return limits.takeError();
     table.rows.push_back({"limits", "", fmt::format("{}", threads), fmt::format("{:.1f}", limits->gflops.median),
                           fmt::format("{:.1f} - {:.1f}", limits->gflops.least, limits->gflops.most),
-                          fmt::format("read {:.1f} GB/s", limits->gigabytes.median),
+                          fmt::format("read {:.1f} GB/s, {} stream{} a thread", limits->gigabytes.median, limits->streams,
+                                      limits->streams > 1 ? "s" : ""),
                           fmt::format("{:.1f} - {:.1f}", limits->gigabytes.least, limits->gigabytes.most)});
     for (const Matrix &matrix : matricesOf(*shape))
       for (int64_t tokens : options.tokens)
@@ -154,46 +161,112 @@ Expected<BenchTable> ckjit::tool::benchKernels(const BenchOptions &options) {
   return table;
 }
 
+namespace {
+std::vector<int32_t> someTokens(int64_t count, int64_t vocab) {
+  std::vector<int32_t> tokens(count);
+  for (int64_t i = 0; i < count; ++i)
+    tokens[i] = static_cast<int32_t>(i * 7919 % vocab);
+  return tokens;
+}
+
+/// Bytes of weights that each token reads: all but the learned positions, the embedding as the head.
+double weightBytesOf(const ModelConfig &config) {
+  double bytes = 0;
+  for (const TensorSpec &spec : weightTensors(config))
+    if (spec.name != "pos_emb")
+      bytes += static_cast<double>(spec.elements()) * kBytesOfFloat;
+  return bytes;
+}
+
+/// One model with a number of threads, measured in several ways.
+struct ModelBench {
+  Model &model;
+  const BenchOptions &options;
+  const MachineLimits &limits;
+  unsigned threads;
+  BenchTable &table;
+
+  /// Tokens/s of `body`, which runs `count` tokens.
+  Expected<Figure> rate(int64_t count, function_ref<Error()> body) {
+    std::vector<double> samples;
+    for (unsigned run = 0; run <= options.runs; ++run) {
+      auto start = std::chrono::steady_clock::now();
+      if (Error error = body())
+        return error;
+      std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+      if (run > 0) // the first touches its pages
+        samples.push_back(count / passed.count());
+    }
+    return figureOf(samples);
+  }
+
+  void add(StringRef kind, int64_t count, const Figure &figure, double flopsOfToken, double bytesOfToken) {
+    double gflops = flopsOfToken * figure.median * 1e-9, gigabytes = bytesOfToken * figure.median * 1e-9;
+    double compile = model.compiled().times.total();
+    table.rows.push_back({options.shape + " fp32", fmt::format("{} {}", kind.str(), count), fmt::format("{}", threads),
+                          fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
+                          fmt::format("{:.1f}", gflops), fmt::format("{:.0f} %", 100 * gflops / limits.gflops.median),
+                          fmt::format("{:.1f}", gigabytes),
+                          fmt::format("{:.0f} %", 100 * gigabytes / limits.gigabytes.median),
+                          fmt::format("{:.0f}", compile)});
+    table.json.push_back(json::Object{{"model", options.shape}, {"kind", kind}, {"tokens", count}, {"threads", threads},
+                                      {"tokens_per_second", figure.median}, {"tokens_per_second_min", figure.least},
+                                      {"tokens_per_second_max", figure.most}, {"gflops", gflops}, {"gbs", gigabytes},
+                                      {"peak_gflops", limits.gflops.median}, {"read_gbs", limits.gigabytes.median},
+                                      {"compile_ms", compile}});
+  }
+
+  Error prefill(int64_t count) {
+    std::vector<int32_t> tokens = someTokens(count, model.config().vocabSize);
+    auto figure = rate(count, [&] { return model.prefill(tokens, count - 1); });
+    if (!figure)
+      return figure.takeError();
+    add("prefill", count, *figure, flopsOf(model.config(), count) / count, weightBytesOf(model.config()) / count);
+    return Error::success();
+  }
+
+  /// `count` tokens one by one, from an empty cache.
+  Error decode(int64_t count) {
+    std::vector<int32_t> tokens = someTokens(count, model.config().vocabSize);
+    auto figure = rate(count, [&]() -> Error {
+      for (int64_t i = 0; i < count; ++i)
+        if (Error error = model.prefill(ArrayRef(tokens).slice(i, 1), 0, {}, i))
+          return error;
+      return Error::success();
+    });
+    if (!figure)
+      return figure.takeError();
+    double bytes = weightBytesOf(model.config());
+    add("decode", count, *figure, bytes / kBytesOfFloat * 2, bytes);
+    return Error::success();
+  }
+};
+} // namespace
+
 Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
   auto shape = shapeOf(options.shape);
   if (!shape)
     return shape.takeError();
+  CompileOptions compile = options.compile;
+  compile.decode = options.decode > 0;
   BenchTable table;
-  table.heads = {"model", "tokens", "threads", "tokens/s", "range", "GFLOP/s", "of FMA peak", "compile ms"};
+  table.heads = {"model", "run", "threads", "tokens/s", "range", "GFLOP/s", "of FMA peak", "GB/s of weights", "of read",
+                 "compile ms"};
   for (unsigned threads : options.threads) {
     auto limits = measureLimits(options.compile, threads, options.runs);
     if (!limits)
       return limits.takeError();
-    auto model = Model::create(buildForwardGraph(*shape), options.shape, options.compile, threads);
+    auto model = Model::create(buildForwardGraph(*shape), options.shape, compile, threads);
     if (!model)
       return model.takeError();
     fillModel(**model);
-    for (int64_t length : options.tokens) {
-      std::vector<int32_t> tokens(length);
-      for (int64_t i = 0; i < length; ++i)
-        tokens[i] = static_cast<int32_t>(i * 7919 % shape->vocabSize);
-      std::vector<double> samples;
-      for (unsigned run = 0; run <= options.runs; ++run) {
-        auto start = std::chrono::steady_clock::now();
-        if (Error error = (*model)->prefill(tokens, length - 1))
-          return error;
-        std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-        if (run > 0) // the first touches its pages
-          samples.push_back(length / passed.count());
-      }
-      Figure figure = figureOf(samples);
-      double gflops = flopsOf(*shape, length) * figure.median / length * 1e-9;
-      double compile = (*model)->compiled().times.total();
-      table.rows.push_back({options.shape + " fp32", fmt::format("{}", length), fmt::format("{}", threads),
-                            fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
-                            fmt::format("{:.1f}", gflops), fmt::format("{:.0f} %", 100 * gflops / limits->gflops.median),
-                            fmt::format("{:.0f}", compile)});
-      table.json.push_back(json::Object{{"model", options.shape}, {"tokens", length}, {"threads", threads},
-                                        {"tokens_per_second", figure.median}, {"tokens_per_second_min", figure.least},
-                                        {"tokens_per_second_max", figure.most}, {"gflops", gflops},
-                                        {"peak_gflops", limits->gflops.median}, {"read_gbs", limits->gigabytes.median},
-                                        {"compile_ms", compile}});
-    }
+    ModelBench bench{**model, options, *limits, threads, table};
+    for (int64_t count : options.tokens)
+      if (Error error = bench.prefill(count))
+        return error;
+    if (options.decode > 0)
+      if (Error error = bench.decode(options.decode))
+        return error;
   }
   return table;
 }

@@ -17,13 +17,15 @@ cl::SubCommand benchCommand(
              "  Prints a Markdown table of medians, or JSON.\n\n"
              "  Examples:\n"
              "    ck-jit bench kernels --shape smollm-135m --tokens 4,32,128,512\n"
-             "    ck-jit bench model --shape smollm-135m --threads 1,2 --json");
+             "    ck-jit bench model --shape smollm-135m --threads 1,2 --decode 128 --json");
 
 cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc("kernels|model"), cl::desc("kernels|model"));
 cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
                            cl::desc("smollm-135m (default), tinyllama-1.1b or stories-260k"));
 cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                          cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
+cl::opt<int64_t> decode("decode", cl::sub(benchCommand), cl::value_desc("N"), cl::init(0),
+                        cl::desc("model: decode N tokens one by one too (default 0)"));
 cl::list<unsigned> threads("threads", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                            cl::desc("Threads (default: 1 and all usable cores)"));
 cl::opt<unsigned> runs("runs", cl::sub(benchCommand), cl::value_desc("N"), cl::init(9), cl::desc("Runs a median (default 9)"));
@@ -47,12 +49,15 @@ Expected<BenchOptions> options(bool kernels) {
     result.tokens = kernels ? std::vector<int64_t>{4, 16, 32, 128, 512} : std::vector<int64_t>{512};
   result.shape = shape;
   result.runs = runs;
+  result.decode = decode;
   for (int64_t count : result.tokens)
     if (count < 1 || count > 2048)
       return usageError("--tokens has " + Twine(count) + ", expected 1 to 2048");
   for (unsigned count : result.threads)
     if (count < 1 || count > ThreadTeam::kMaxThreads)
       return usageError("--threads has " + Twine(count) + ", expected 1 to " + Twine(ThreadTeam::kMaxThreads));
+  if (decode < 0 || decode > 2048)
+    return usageError("--decode is " + Twine(decode) + ", expected 0 to 2048");
   if (runs < 1)
     return usageError("--runs is 0, expected at least 1");
   return result;

@@ -25,6 +25,7 @@ GraphOptions graphOptions(emitCommand, ShapeOnly::Offer);
 CompileFlags flags(emitCommand);
 cl::opt<std::string> stageName("stage", cl::sub(emitCommand), cl::value_desc("STAGE"), cl::init("ck"),
                                cl::desc("graph, ck, loops, vector, llvm-dialect, llvm, asm or obj (default ck)"));
+cl::opt<bool> decode("decode", cl::sub(emitCommand), cl::desc("With the program for few tokens, as generate compiles it"));
 cl::opt<std::string> outputPath("o", cl::sub(emitCommand), cl::value_desc("FILE"),
                                 cl::desc("The file to write (default: standard output)"));
 
@@ -41,6 +42,7 @@ Error run() {
   Expected<CompileOptions> options = flags.options();
   if (!options)
     return options.takeError();
+  options->decode = decode;
   Expected<std::string> text = emitGraph(*graph, graphOptions.path(), *options, *stage);
   if (!text)
     return text.takeError();

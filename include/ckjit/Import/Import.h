@@ -9,15 +9,19 @@
 
 namespace ckjit {
 
-/// Name of the program that importGraph makes.
+/// Names of the programs that importGraph makes: for any number of tokens, and for few.
 inline constexpr llvm::StringLiteral kPrefillName = "prefill";
+inline constexpr llvm::StringLiteral kDecodeName = "decode";
+/// Tokens that @decode runs at once, at most. Beyond, lanes of tokens are full enough.
+inline constexpr int64_t kMaxTokensInRows = 4;
 
 /// Makes the module of `graph`: a function @prefill of ck ops, one or a few a
 /// node, with embedding, RoPE, final norm, head and cross entropy around the
 /// nodes (SPEC 0.8, 4). Errors are those of validateGraph; `where` names the
-/// graph in them. The context must have the ck, func and memref dialects.
+/// graph in them. The context must have the ck, func and memref dialects. With `decode` a function @decode
+/// besides, over the same weights, cache and logits: its activations stay in rows, and it has no cross entropy.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importGraph(mlir::MLIRContext &context, const CKIRGraph &graph,
-                                                              llvm::StringRef where);
+                                                              llvm::StringRef where, bool decode = false);
 
 } // namespace ckjit
 #endif

@@ -15,6 +15,7 @@ namespace ckjit {
 struct CompileOptions {
   TargetDescription target;
   PipelineOptions pipeline;
+  bool decode = false; ///< the program for few tokens besides (not with pipeline.materialize)
 };
 
 /// What can be printed on the way (`ck-jit emit --stage`).
@@ -43,6 +44,7 @@ struct CompiledObject {
   std::vector<ProgramBuffer> buffers; ///< weights, slots and extra buffers, not scratch
   uint64_t arenaBytes = 0;
   unsigned kernels = 0;
+  bool decode = false; ///< there is a function `decode` too
   CompileTimes times;
   const ProgramBuffer *find(llvm::StringRef name, int layer = -1) const;
 };

@@ -21,14 +21,17 @@ public:
   static llvm::Expected<std::unique_ptr<Program>> link(CompiledObject compiled);
   ~Program();
 
-  Entry prefill() const { return entry; }
+  /// For any number of tokens, up to the context.
+  Entry prefill() const { return prefillEntry; }
+  /// For 1 to kMaxTokensInRows tokens; null unless compiled with `decode`. Gives no losses.
+  Entry decode() const { return decodeEntry; }
   const CompiledObject &compiled() const { return object; }
 
 private:
   struct State;
   Program();
   CompiledObject object;
-  Entry entry = nullptr;
+  Entry prefillEntry = nullptr, decodeEntry = nullptr;
   std::unique_ptr<State> state;
 };
 

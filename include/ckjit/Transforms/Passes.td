@@ -46,6 +46,18 @@ def Materialize : Pass<"ck-materialize", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"slots", "slots", "Number of slots written">];
 }
 
+def SplitAttention : Pass<"ck-split-attention", "::mlir::func::FuncOp"> {
+  let summary = "Attention of a program in rows: blocks of keys by themselves, then merged";
+  let description = [{
+    In a function with `ck.rows`, `ck.attention` becomes `ck.attention_part` and
+    `ck.attention_merge`. Few tokens leave few heads to share; blocks of keys give every
+    thread work in a long context.
+  }];
+  let options = [Option<"keys", "keys", "int64_t", "128", "keys of a block">];
+  let dependentDialects = ["::ckjit::ck::CKDialect"];
+  let statistics = [Statistic<"split", "split", "Number of attention ops split">];
+}
+
 def PackActivations : Pass<"ck-pack-activations", "::mlir::func::FuncOp"> {
   let summary = "Lay scratch activations out in panels of L tokens";
   let description = [{
@@ -182,6 +194,13 @@ def LowerRegisterTile : Pass<"ck-lower-register-tile", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"lowered", "lowered", "Number of register tiles lowered">];
+}
+
+def LowerDotTile : Pass<"ck-lower-dot-tile", "::mlir::func::FuncOp"> {
+  let summary = "Lower the micro-kernel of few tokens to vector.fma over the depth";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "Number of dot tiles lowered">];
 }
 
 def ExpandMath : Pass<"ck-expand-math", "::mlir::func::FuncOp"> {

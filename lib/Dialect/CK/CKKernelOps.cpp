@@ -1,4 +1,4 @@
-//===- CKKernelOps.cpp - Verifier of the register tile --------------------===//
+//===- CKKernelOps.cpp - Verifiers of the micro-kernels -------------------===//
 #include "ckjit/Dialect/CK/CKDialect.h"
 
 using namespace mlir;
@@ -19,5 +19,24 @@ LogicalResult RegisterTileOp::verify() {
                                           << rows << " rows";
   if (!llvm::all_equal(getResultTypes()))
     return emitOpError("results differ in type, expected one vector type");
+  return success();
+}
+
+LogicalResult DotTileOp::verify() {
+  size_t rows = getRowOffsets().size(), tokens = getTokenOffsets().size();
+  if (!llvm::isPowerOf2_64(rows) || tokens == 0)
+    return emitOpError("has ") << rows << " rows and " << tokens
+                               << " tokens, expected a power of two of rows and at least one token";
+  if (getNumResults() != tokens)
+    return emitOpError("gives ") << getNumResults() << " vectors, expected one a token, " << tokens;
+  for (Type type : getResultTypes())
+    if (cast<VectorType>(type).getDimSize(0) != static_cast<int64_t>(rows))
+      return emitOpError("gives ") << type << ", expected a vector of its " << rows << " rows";
+  if (static_cast<int64_t>(getSegments()) < 1 || static_cast<int64_t>(getDepth()) < 1)
+    return emitOpError("has ") << static_cast<int64_t>(getSegments()) << " segments of depth "
+                               << static_cast<int64_t>(getDepth()) << ", expected at least 1 of at least 1";
+  if (!llvm::isPowerOf2_64(getLanes()) || !llvm::isPowerOf2_64(getUnroll()))
+    return emitOpError("has steps of ") << static_cast<int64_t>(getUnroll()) << " vectors of "
+                                        << static_cast<int64_t>(getLanes()) << " lanes, expected powers of two";
   return success();
 }

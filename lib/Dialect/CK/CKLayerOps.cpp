@@ -158,6 +158,42 @@ LogicalResult AttentionOp::verify() {
   return checkSameLayout(*this, "q", getQ(), "out", getOut());
 }
 
+/// [R][H][blocks][ad + kPartState] for blocks of `keys` keys of the cache.
+static LogicalResult checkParts(Operation *op, Value parts, int64_t heads, int64_t width, int64_t keys) {
+  MemRefType type = shapeOf(parts);
+  if (failed(checkAtLeast(op, "keys", keys, 1)))
+    return failure();
+  if (type.getDimSize(1) != heads)
+    return op->emitOpError("parts has ") << type.getDimSize(1) << " heads, expected " << heads;
+  return checkAtLeast(op, "the width of a part", type.getDimSize(3), width + kPartState);
+}
+
+LogicalResult AttentionPartOp::verify() {
+  int64_t heads = getHeads(), headDim = getHeadDim(), keys = getKeys(), kvHeads = shapeOf(getK()).getDimSize(0);
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0)
+    return emitOpError("has ") << heads << " heads, expected a multiple of the cache's " << kvHeads;
+  if (isPanels(getQ().getType()))
+    return emitOpError("q is ") << getQ().getType() << ", expected rows";
+  if (failed(checkSameType(*this, "k", getK(), "v", getV())) ||
+      failed(checkAtLeast(*this, "the cache's head width", shapeOf(getK()).getDimSize(2), headDim)) ||
+      failed(checkFeatures(*this, "q", getQ(), heads * headDim)) ||
+      failed(checkParts(*this, getParts(), heads, shapeOf(getK()).getDimSize(2), keys)))
+    return failure();
+  if (shapeOf(getParts()).getDimSize(3) != shapeOf(getK()).getDimSize(2) + kPartState)
+    return emitOpError("the width of a part is ") << shapeOf(getParts()).getDimSize(3) << ", expected the cache's "
+                                                  << shapeOf(getK()).getDimSize(2) << " + " << kPartState;
+  int64_t blocks = (shapeOf(getK()).getDimSize(1) + keys - 1) / keys;
+  return checkAtLeast(*this, "the number of blocks", shapeOf(getParts()).getDimSize(2), blocks);
+}
+
+LogicalResult AttentionMergeOp::verify() {
+  if (isPanels(getOut().getType()))
+    return emitOpError("out is ") << getOut().getType() << ", expected rows";
+  if (failed(checkParts(*this, getParts(), getHeads(), getHeadDim(), getKeys())))
+    return failure();
+  return checkFeatures(*this, "out", getOut(), getHeads() * getHeadDim());
+}
+
 LogicalResult AddOp::verify() {
   return failure(failed(checkSameType(*this, "a", getA(), "b", getB())) ||
                  failed(checkSameType(*this, "a", getA(), "out", getOut())));

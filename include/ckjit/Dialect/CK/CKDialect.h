@@ -26,14 +26,19 @@ namespace ckjit::ck {
 inline constexpr llvm::StringLiteral kModelAttr = "ck.model";
 inline constexpr llvm::StringLiteral kTargetAttr = "ck.target";
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "ck.arena_bytes";
-/// A function that ck.launch runs: (tid, threads, T, first row, buffers...).
+/// A function that ck.launch runs: (tid, threads, T, first row, position, buffers...).
 inline constexpr llvm::StringLiteral kKernelAttr = "ck.kernel";
+/// A program for few tokens, whose activations stay in rows.
+inline constexpr llvm::StringLiteral kRowsAttr = "ck.rows";
 /// An affine.for over the lanes of a vector, to be widened by vectorize-lanes.
 inline constexpr llvm::StringLiteral kLanesAttr = "ck.lanes";
 /// An affine.for to be unrolled and jammed by the given factor.
 inline constexpr llvm::StringLiteral kJamAttr = "ck.jam";
 /// A loop over panels to be tiled by the given number of panels.
 inline constexpr llvm::StringLiteral kBlockAttr = "ck.block";
+
+/// Floats behind the weighted sum in a part of ck.attention_part: the maximum and the sum, on a cache line of their own.
+inline constexpr int64_t kPartState = 16;
 
 /// Leading arguments of a kernel.
 enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kPosition = 4, kFirstBuffer = 5 };

@@ -112,6 +112,36 @@ def CK_AttentionOp : CK_LayerOp<"attention"> {
   }];
 }
 
+def CK_AttentionPartOp : CK_LayerOp<"attention_part"> {
+  let summary = "Attention over blocks of `keys` keys, each by itself: the first half of few tokens' attention";
+  let description = [{
+    parts[t][h][c] holds, for the keys [c*keys, (c+1)*keys) up to the token's position, with m their
+    largest score: sum of exp(s_j - m) v_j in the lanes [0, ad), m at ad, sum of exp(s_j - m) at ad+1
+    (the last dim is ad + 16: the sums of threads lie on lines of their own).
+    Blocks stand at absolute positions, so the result depends on no split of tokens or threads.
+  }];
+  let arguments = (ins CK_Activation:$q, MemRefRankOf<[F32], [3]>:$k, MemRefRankOf<[F32], [3]>:$v,
+                       MemRefRankOf<[F32], [4]>:$parts, I64Attr:$heads, I64Attr:$head_dim, I64Attr:$keys);
+  let assemblyFormat = [{
+    `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)` `outs` `(` $parts `:` type($parts) `)`
+    `heads` $heads `head_dim` $head_dim `keys` $keys attr-dict
+  }];
+}
+
+def CK_AttentionMergeOp : CK_LayerOp<"attention_merge"> {
+  let summary = "Merges the blocks of ck.attention_part, in order";
+  let description = [{
+    With M the largest m of the token's blocks and w_c = exp(m_c - M):
+    y = (sum of w_c * part_c) / (sum of w_c * sum_c).
+  }];
+  let arguments = (ins MemRefRankOf<[F32], [4]>:$parts, CK_Activation:$out, I64Attr:$heads, I64Attr:$head_dim,
+                       I64Attr:$keys);
+  let assemblyFormat = [{
+    `ins` `(` $parts `:` type($parts) `)` `outs` `(` $out `:` type($out) `)`
+    `heads` $heads `head_dim` $head_dim `keys` $keys attr-dict
+  }];
+}
+
 def CK_AddOp : CK_LayerOp<"add"> {
   let summary = "y = a + b";
   let arguments = (ins CK_Activation:$a, CK_Activation:$b, CK_Activation:$out);
