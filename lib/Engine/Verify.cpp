@@ -18,8 +18,8 @@ namespace {
 class SlotReader {
 public:
   SlotReader(const Buffer &slot, const float *data, const ReferenceValue &value, int64_t tokens)
-      : data(data), tokens(tokens), heads(slot.shape.size() == 3), context(slot.shape[slot.shape.size() - 2]),
-        width(slot.shape.back()), half(slot.name == "fc1_out" ? value.cols / 2 : 0) {}
+      : data(data), tokens(tokens), heads(slot.shape.size() == 3), context(slot.shape[heads ? 1 : 0]),
+        width(slot.shape.size() == 1 ? 1 : slot.shape.back()), half(slot.name == "fc1_out" ? value.cols / 2 : 0) {}
 
   double at(int64_t row, int64_t column) const {
     if (half && column >= half)

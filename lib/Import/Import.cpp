@@ -103,7 +103,7 @@ Value Importer::operand(const CKIRNode &node, size_t index) {
 }
 
 Value Importer::norm(Value x, Value gamma, Value out) {
-  RMSNormOp::create(builder, loc, x, gamma, out, f32(config.rmsNormEps),
+  RMSNormOp::create(builder, loc, x, gamma, out, /*rstd=*/Value(), f32(config.rmsNormEps),
                     builder.getI64IntegerAttr(config.hiddenSize));
   return out;
 }

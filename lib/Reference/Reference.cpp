@@ -158,10 +158,13 @@ Expected<Outputs> Walker::computeRmsNorm(const CKIRNode &node) {
   Expected<const Matrix *> x = input(node, 0);
   if (!x)
     return x.takeError();
-  Expected<const float *> gamma = weight(node.id.node == 0 ? "ln1_gamma" : "ln2_gamma", node.id.layer);
+  const bool first = node.id.node == 0;
+  Expected<const float *> gamma = weight(first ? "ln1_gamma" : "ln2_gamma", node.id.layer);
   if (!gamma)
     return gamma.takeError();
-  return single(reference::rmsNorm(**x, *gamma, config.rmsNormEps));
+  Matrix rstd = reference::reciprocalRms(**x, config.rmsNormEps);
+  emit(rstd, first ? "ln1_rstd" : "ln2_rstd", opLabel(node.op), node.id.layer, node.id.node);
+  return single(reference::rmsNorm(**x, rstd, *gamma));
 }
 
 Expected<Matrix> Walker::project(const CKIRNode &node, const Matrix &x, char which) {
@@ -295,7 +298,9 @@ Error Walker::finish() {
   Expected<const float *> tokenEmb = weight("token_emb", -1);
   if (!tokenEmb)
     return tokenEmb.takeError();
-  Matrix normed = reference::rmsNorm(*lastOutputs[0], *gamma, config.rmsNormEps);
+  Matrix rstd = reference::reciprocalRms(*lastOutputs[0], config.rmsNormEps);
+  emit(rstd, "final_ln_rstd", "rmsnorm");
+  Matrix normed = reference::rmsNorm(*lastOutputs[0], rstd, *gamma);
   emit(normed, "final_output", "rmsnorm");
   if (stopped)
     return Error::success();

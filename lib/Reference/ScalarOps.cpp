@@ -102,14 +102,20 @@ Matrix embed(const ModelConfig &config, llvm::ArrayRef<int32_t> tokens, const fl
   return out;
 }
 
-Matrix rmsNorm(const Matrix &x, const float *gamma, float eps) {
-  Matrix out(x.rows, x.cols);
+Matrix reciprocalRms(const Matrix &x, float eps) {
+  Matrix rstd(x.rows, 1);
   for (int64_t t = 0; t < x.rows; ++t) {
     const double meanSquare = dot(x.row(t), x.row(t), x.cols) / static_cast<double>(x.cols);
-    const double rstd = 1.0 / std::sqrt(meanSquare + static_cast<double>(eps));
-    for (int64_t d = 0; d < x.cols; ++d)
-      out.row(t)[d] = x.row(t)[d] * rstd * gamma[d];
+    *rstd.row(t) = 1.0 / std::sqrt(meanSquare + static_cast<double>(eps));
   }
+  return rstd;
+}
+
+Matrix rmsNorm(const Matrix &x, const Matrix &rstd, const float *gamma) {
+  Matrix out(x.rows, x.cols);
+  for (int64_t t = 0; t < x.rows; ++t)
+    for (int64_t d = 0; d < x.cols; ++d)
+      out.row(t)[d] = x.row(t)[d] * *rstd.row(t) * gamma[d];
   return out;
 }
 

@@ -28,8 +28,11 @@ struct Matrix {
 /// x[t] = token_emb[id] (+ pos_emb[t] when `posEmb` isn't null); [T][D].
 Matrix embed(const ModelConfig &config, llvm::ArrayRef<int32_t> tokens, const float *tokenEmb, const float *posEmb);
 
-/// x * gamma / sqrt(mean(x^2) + eps), row by row.
-Matrix rmsNorm(const Matrix &x, const float *gamma, float eps);
+/// 1 / sqrt(mean(x^2) + eps) of each row; [T][1].
+Matrix reciprocalRms(const Matrix &x, float eps);
+
+/// x * rstd * gamma, with each row's value of `rstd` [T][1].
+Matrix rmsNorm(const Matrix &x, const Matrix &rstd, const float *gamma);
 
 /// Per-head projection of [T][D] with w [heads][ad][aD] and b [heads][ad]; [heads * T][hd], head-major.
 Matrix projectHeads(const ModelConfig &config, const Matrix &x, int64_t heads, const float *w, const float *b);

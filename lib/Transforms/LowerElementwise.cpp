@@ -43,6 +43,18 @@ void forPanels(KernelBuilder &b, int64_t lanes, KernelBuilder::Body body) {
   b.forRange(lo, hi, body);
 }
 
+/// body(lane, row) for the lanes of panel `p` that are tokens: the last panel may have lanes behind T.
+void forTokens(KernelBuilder &b, Value p, int64_t lanes, function_ref<void(Value, Value)> body) {
+  b.forCount(lanes, [&](Value l) {
+    Value row = b.apply(b.getAffineDimExpr(0) * lanes + b.getAffineDimExpr(1), {p, l});
+    Value inside = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ult, row, b.tokens());
+    auto guard = scf::IfOp::create(b, b.loc, inside, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToStart(guard.thenBlock());
+    body(l, row);
+  });
+}
+
 LogicalResult lower(EmbedOp op, bool) {
   if (failed(checkKernel(op, op.getOut())))
     return failure();
@@ -97,17 +109,24 @@ LogicalResult lower(RMSNormOp op, bool) {
   int64_t features = op.getFeatures(), lanes = dim(op.getX(), 2);
   Value eps = b.f32(op.getEps().convertToFloat()), one = b.f32(1.0f);
   Value count = b.f32(static_cast<float>(features));
+  Value rstds = op.getRstd() ? b.stackBuffer(lanes) : Value();
   forPanels(b, lanes, [&](Value p) {
     b.forLanes(lanes, [&](Value l) {
       Value sum = sumOfSquares(b, op.getX(), p, l, features);
       Value mean = arith::DivFOp::create(b, b.loc, sum, count);
       Value root = math::SqrtOp::create(b, b.loc, add(b, mean, eps));
       Value rstd = arith::DivFOp::create(b, b.loc, one, root);
+      if (rstds)
+        store(b, rstd, rstds, l);
       b.forCount(features, [&](Value f) {
         Value scaled = mul(b, load(b, op.getX(), {p, f, l}), rstd);
         store(b, mul(b, scaled, load(b, op.getGamma(), f)), op.getOut(), {p, f, l});
       });
     });
+    if (rstds)
+      forTokens(b, p, lanes, [&](Value l, Value row) {
+        memref::StoreOp::create(b, b.loc, load(b, rstds, l), op.getRstd(), positionOf(b, row));
+      });
   });
   return success();
 }
@@ -211,14 +230,7 @@ LogicalResult lower(UnpackOp op, bool) {
   KernelBuilder b(op);
   int64_t lanes = dim(op.getX(), 2);
   forPanels(b, lanes, [&](Value p) {
-    b.forCount(lanes, [&](Value l) {
-      Value row = b.apply(b.getAffineDimExpr(0) * lanes + b.getAffineDimExpr(1), {p, l});
-      Value inside = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ult, row, b.tokens());
-      auto guard = scf::IfOp::create(b, b.loc, inside, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard restore(b);
-      b.setInsertionPointToStart(guard.thenBlock());
-      storeSegments(b, op, p, l, positionOf(b, row));
-    });
+    forTokens(b, p, lanes, [&](Value l, Value row) { storeSegments(b, op, p, l, positionOf(b, row)); });
   });
   return success();
 }

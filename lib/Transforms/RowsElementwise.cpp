@@ -140,6 +140,8 @@ void lowerRows(RMSNormOp op) {
     Value mean = arith::DivFOp::create(b, b.loc, sumOfSquares(b, op.getX(), t, features), count);
     Value root = math::SqrtOp::create(b, b.loc, b.add(mean, eps));
     Value rstd = arith::DivFOp::create(b, b.loc, one, root);
+    if (op.getRstd()) // the same value from every thread
+      b.store(rstd, op.getRstd(), {arith::AddIOp::create(b, b.loc, b.position(), t)});
     b.forFeatures(part, [&](Value f, Type type) {
       Value scaled = b.mul(b.load(op.getX(), {t, f}, type), b.spread(rstd, type));
       b.store(b.mul(scaled, b.load(op.getGamma(), f, type)), op.getOut(), {t, f});

@@ -33,6 +33,17 @@ func.func @write_after_write(%a: memref<1x32x16xf32>, %b: memref<1x32x16xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @rstd_is_written
+func.func @rstd_is_written(%x: memref<1x32x16xf32>, %g: memref<32xf32>, %a: memref<1x32x16xf32>, %b: memref<1x32x16xf32>, %r: memref<16xf32>) {
+  // CHECK-NEXT: ck.rmsnorm
+  // CHECK-NEXT: ck.barrier
+  // CHECK-NEXT: ck.rmsnorm
+  // CHECK-NEXT: return
+  ck.rmsnorm ins(%x, %g : memref<1x32x16xf32>, memref<32xf32>) outs(%a : memref<1x32x16xf32>) rstd(%r : memref<16xf32>) eps 0.5 features 32
+  ck.rmsnorm ins(%x, %g : memref<1x32x16xf32>, memref<32xf32>) outs(%b : memref<1x32x16xf32>) rstd(%r : memref<16xf32>) eps 0.5 features 32
+  return
+}
+
 // Query, key and value read the same row.
 // CHECK-LABEL: func.func @none_between_reads
 func.func @none_between_reads(%a: memref<1x32x16xf32>, %b: memref<1x32x16xf32>, %c: memref<1x32x16xf32>, %d: memref<1x32x16xf32>) {

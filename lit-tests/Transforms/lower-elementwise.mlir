@@ -40,6 +40,7 @@ func.func private @embed_with_positions(%tid: index, %threads: index, %T: index,
 
 // CHECK-LABEL: func.func private @rmsnorm_in_four_partial_sums
 func.func private @rmsnorm_in_four_partial_sums(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x6x8xf32>, %g: memref<16xf32>, %y: memref<5x6x8xf32>) attributes {ck.kernel} {
+  // CHECK-NOT: memref.alloca
   // CHECK-DAG: %[[EPS:.*]] = arith.constant 5.000000e-01 : f32
   // CHECK-DAG: %[[COUNT:.*]] = arith.constant 6.000000e+00 : f32
   // CHECK: affine.for %[[P:.*]] = 
@@ -57,7 +58,31 @@ func.func private @rmsnorm_in_four_partial_sums(%tid: index, %threads: index, %T
   // CHECK: affine.for %{{.*}} = 0 to 6 {
   // CHECK: arith.mulf %{{.*}}, %[[RSTD]]
   // CHECK: } {ck.lanes}
+  // CHECK-NEXT: }
+  // CHECK-NEXT: return
   ck.rmsnorm ins(%x, %g : memref<5x6x8xf32>, memref<16xf32>) outs(%y : memref<5x6x8xf32>) eps 0.5 features 6
+  return
+}
+
+// CHECK-LABEL: func.func private @rmsnorm_with_rstd
+func.func private @rmsnorm_with_rstd(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x6x8xf32>, %g: memref<16xf32>, %y: memref<5x6x8xf32>, %r: memref<37xf32>) attributes {ck.kernel} {
+  // CHECK: %[[LANES:.*]] = memref.alloca() {{.*}} : memref<8xf32>
+  // CHECK: affine.for %[[P:.*]] = 
+  // CHECK-NEXT: affine.for %[[L:.*]] = 0 to 8 {
+  // CHECK: %[[ROOT:.*]] = math.sqrt
+  // CHECK-NEXT: %[[RSTD:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+  // CHECK-NEXT: affine.store %[[RSTD]], %[[LANES]][%[[L]]]
+  // CHECK: arith.mulf %{{.*}}, %[[RSTD]]
+  // CHECK: } {ck.lanes}
+  // Behind the lanes, one by one: those from T on aren't tokens.
+  // CHECK-NEXT: affine.for %[[LANE:.*]] = 0 to 8 {
+  // CHECK-NEXT: %[[ROW:.*]] = affine.apply #{{.*}}(%[[P]], %[[LANE]])
+  // CHECK-NEXT: %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %arg2
+  // CHECK-NEXT: scf.if %[[INSIDE]] {
+  // CHECK-NEXT: %[[V:.*]] = affine.load %[[LANES]][%[[LANE]]]
+  // CHECK-NEXT: %[[AT:.*]] = arith.addi %[[ROW]], %arg4
+  // CHECK-NEXT: memref.store %[[V]], %arg8[%[[AT]]]
+  ck.rmsnorm ins(%x, %g : memref<5x6x8xf32>, memref<16xf32>) outs(%y : memref<5x6x8xf32>) rstd(%r : memref<37xf32>) eps 0.5 features 6
   return
 }
 

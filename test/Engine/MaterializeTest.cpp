@@ -9,9 +9,11 @@ using namespace ckjit::test;
 
 namespace {
 
-/// Where value (row, column) of the reference lies in its slot: rows of tokens, or heads of rows; of fc1_out the second
-/// half starts behind the first one's padding.
+/// Where value (row, column) of the reference lies in its slot: one value a token, rows of tokens, or heads of rows; of
+/// fc1_out the second half starts behind the first one's padding.
 int64_t placeOf(const Buffer &slot, const ReferenceValue &value, int64_t tokens, int64_t row, int64_t column) {
+  if (slot.shape.size() == 1)
+    return row;
   const int64_t width = slot.shape.back();
   if (slot.shape.size() == 3)
     return (row / tokens * slot.shape[1] + row % tokens) * width + column;
@@ -49,8 +51,9 @@ void checkSlot(Model &model, const ReferenceValue &value, int64_t tokens, double
 
 /// The slots that the canonical decoder fills.
 std::set<std::string> canonicalSlots() {
-  return {"embedded_input", "ln1_out", "q",          "k",       "v",      "attn_out",     "proj_tmp", "residual1",
-          "ln2_out",        "fc1_out", "swiglu_out", "mlp_out", "output", "final_output", "logits"};
+  return {"embedded_input", "ln1_rstd", "ln1_out", "q",          "k",       "v",      "attn_out",      "proj_tmp",
+          "residual1",      "ln2_rstd", "ln2_out", "fc1_out",    "mlp_out", "output", "final_ln_rstd", "final_output",
+          "logits",         "swiglu_out"};
 }
 
 void checkConfig(const NamedConfig &named, bool strict) {
@@ -110,8 +113,11 @@ TEST_CASE("without materialize the slots that nothing reads stay untouched") {
   const std::unique_ptr<Model> model = makeModel(buildForwardGraph(config), hostOptions(), weights);
   must(model->prefill(makeTokens(config, config.contextWindow), 0));
   for (const char *name :
-       {"q", "attn_out", "proj_tmp", "residual1", "ln1_out", "ln2_out", "fc1_out", "swiglu_out", "mlp_out", "output"})
-    for (int layer : {0, 1}) {
+       {"q", "attn_out", "proj_tmp", "residual1", "ln1_rstd", "ln1_out", "ln2_rstd", "ln2_out", "fc1_out", "swiglu_out",
+        "mlp_out", "output", "embedded_input", "final_ln_rstd", "final_output"})
+    for (int layer : {-1, 0, 1}) {
+      if (!model->plan().find(name, layer))
+        continue;
       const Buffer &slot = *model->plan().find(name, layer);
       const float *data = model->buffer(name, layer);
       INFO(name << " of layer " << layer);

@@ -69,6 +69,36 @@ TEST_CASE("rmsnorm") {
   });
 }
 
+TEST_CASE("rmsnorm with rstd keeps its result and stores one value for each of T tokens") {
+  forShapes([](int64_t features, int64_t tokens, int64_t context) {
+    KernelText text;
+    const int64_t panels = panelsFor(context), lanes = hostLanes();
+    text.in("x", {panels, features, lanes}).in("g", {features});
+    text.out("plain", {panels, features, lanes}).out("y", {panels, features, lanes}).out("r", {context});
+    for (const char *outs : {"outs(%plain : $plain)", "outs(%y : $y) rstd(%r : $r)"})
+      text.op(formatv("ck.rmsnorm ins(%x, %g : $x, $g) {0} eps 0.5 features {1}", outs, features).str());
+    KernelRun run(text);
+    run.fillPanels("x", features, tokens, 1, 3.0f);
+    run.fill("g", 2);
+    run.run(tokens, 0, 2);
+    compare(run.panels("y", features), tokens, features, 0,
+            [&](int64_t t, int64_t f) { return run.panels("plain", features).at(t, f); });
+    const Panels x = run.panels("x", features);
+    WorstElement worst;
+    for (int64_t t = 0; t < tokens; ++t) {
+      Exact squares;
+      for (int64_t i = 0; i < features; ++i)
+        squares.addProduct(x.at(t, i), x.at(t, i));
+      const double exact = 1 / std::sqrt(squares.value / static_cast<double>(features) + 0.5);
+      // Squares and their sum (halved by the root), the mean, eps, the root, its inverse.
+      worst.compare(run.floats("r")[t], exact, (static_cast<double>(features) / 2 + 4) * kRounding * exact, t, 0);
+    }
+    INFO(worst.text());
+    CHECK(worst.fits());
+    CHECK(countNumbers(run.floats("r"), run.size("r")) == tokens);
+  });
+}
+
 TEST_CASE("rmsnorm of a row of zeros is zeros") {
   KernelText text;
   text.in("x", {1, 5, hostLanes()}).in("g", {5}).out("y", {1, 5, hostLanes()});

@@ -11,12 +11,13 @@ namespace {
 // All dims here are at most 16, so every padded row is this long.
 constexpr int64_t kPad = 16;
 
-// sigmoid(1), sigmoid(-1), sigmoid(4), cos(1), sin(1), to more digits than a double has.
+// sigmoid(1), sigmoid(-1), sigmoid(4), cos(1), sin(1), 1 / sqrt(12.5), to more digits than a double has.
 constexpr double kSigmoid1 = 0.73105857863000487926;
 constexpr double kSigmoidMinus1 = 0.26894142136999512075;
 constexpr double kSigmoid4 = 0.98201379003790844197;
 constexpr double kCos1 = 0.54030230586813971740;
 constexpr double kSin1 = 0.84147098480789650665;
+constexpr double kInverseRootOfEps = 0.28284271247461900976;
 
 ModelConfig tinyConfig(int64_t hidden, int64_t heads, int64_t kvHeads, float theta) {
   ModelConfig c;
@@ -82,9 +83,13 @@ TEST_CASE("rmsnorm puts eps inside the root and scales by gamma") {
   setRow(model, "ln2_gamma", 0, 0, {10, 5});
 
   const CKIRGraph first{model.config(), {node(0, NodeOp::RMSNorm, {in()})}};
-  requireData(capture(first, model, {1, 0}).at("ln1_out"), {1.2, -0.8, 0, 0});
+  const Capture firstRun = capture(first, model, {1, 0});
+  requireData(firstRun.at("ln1_rstd"), {0.2, kInverseRootOfEps});
+  requireData(firstRun.at("ln1_out"), {1.2, -0.8, 0, 0});
   const CKIRGraph second{model.config(), {node(4, NodeOp::RMSNorm, {in()})}};
-  requireData(capture(second, model, {1}).at("ln2_out"), {6, 4});
+  const Capture secondRun = capture(second, model, {1});
+  requireData(secondRun.at("ln2_rstd"), {0.2});
+  requireData(secondRun.at("ln2_out"), {6, 4});
 }
 
 TEST_CASE("embedding adds learned positions only without RoPE") {
@@ -248,6 +253,7 @@ TEST_CASE("final norm and tied head") {
   const CKIRGraph graph{model.config(), {node(9, NodeOp::Add, {in(), in()})}};
   const Capture run = capture(graph, model, {1});
   requireData(run.at("output"), {3, 4});
+  requireData(run.at("final_ln_rstd"), {0.2});
   requireData(run.at("final_output"), {3, 8});
   requireData(run.at("logits"), {11, 20.5, 10});
 }

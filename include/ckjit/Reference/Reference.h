@@ -10,9 +10,10 @@ namespace ckjit {
 
 /// One computed value: [rows][cols] in double, logical (unpadded) columns.
 struct ReferenceValue {
-  std::string name;  ///< arena buffer it corresponds to: "embedded_input", "ln1_out", "q", "k", "v", "attn_out",
-                     ///< "proj_tmp", "residual1", "ln2_out", "fc1_out", "swiglu_out", "mlp_out", "output",
-                     ///< "final_output", "logits"; "node" for a node whose number, op or width isn't the canonical one
+  std::string name;  ///< arena buffer it corresponds to: "embedded_input", "ln1_rstd", "ln1_out", "q", "k", "v",
+                     ///< "attn_out", "proj_tmp", "residual1", "ln2_rstd", "ln2_out", "fc1_out", "swiglu_out",
+                     ///< "mlp_out", "output", "final_ln_rstd", "final_output", "logits"; "node" for a node whose
+                     ///< number, op or width isn't the canonical one
   int layer = -1;    ///< -1: global
   int node = -1;     ///< node number, -1 for the ops that import adds
   std::string op;    ///< "embed", "rmsnorm", "qkv_project", "rope" (q and k, unless theta is 0), "attention",
@@ -27,8 +28,8 @@ using WeightLookup = llvm::function_ref<const float *(llvm::StringRef name, int 
 
 /// Walks the graph in double precision (SPEC 4) over `tokens` (all in range) and hands each value to
 /// `sink` in execution order, logits last; `sink` returns false to stop. Shares no code with the compiler.
-/// LINEAR_QKV gives three values, ATTENTION two, SPLIT none at its canonical number (the halves are columns of
-/// fc1_out) and two elsewhere, gate first. Padding lanes of weights are never read.
+/// RMSNORM gives two values (rstd first, one column), LINEAR_QKV three, ATTENTION two, SPLIT none at its canonical
+/// number (the halves are columns of fc1_out) and two elsewhere, gate first. Padding lanes of weights are never read.
 /// Errors: a config or graph that isn't valid, no tokens or more than the context, an id outside [0, V), a tensor for
 /// which `weights` gives null.
 llvm::Error runReference(const CKIRGraph &graph, WeightLookup weights, llvm::ArrayRef<int32_t> tokens,

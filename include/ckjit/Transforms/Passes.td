@@ -39,8 +39,10 @@ def Materialize : Pass<"ck-materialize", "::mlir::func::FuncOp"> {
   let summary = "Copy every op's result to its slot of the seed's arena";
   let description = [{
     For inspection and parity. A scratch buffer with a name of the arena plan
-    gets a `ck.unpack` after the op that writes it. Needs panels (run
-    ck-pack-activations first) and the module's `ck.model`.
+    gets a `ck.unpack` after the op that writes it. A `ck.rmsnorm` that writes
+    "ln1_out", "ln2_out" or "final_output" also gets `rstd`, the slot "ln1_rstd",
+    "ln2_rstd" or "final_ln_rstd". Needs panels (run ck-pack-activations first)
+    and the module's `ck.model`.
   }];
   let dependentDialects = ["::ckjit::ck::CKDialect"];
   let statistics = [Statistic<"slots", "slots", "Number of slots written">];

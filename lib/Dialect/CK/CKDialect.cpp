@@ -51,8 +51,14 @@ LogicalResult TileAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 
 SmallVector<OpOperand *> ckjit::ck::writtenOperands(Operation *op) {
   return llvm::TypeSwitch<Operation *, SmallVector<OpOperand *>>(op)
-      .Case<EmbedOp, RMSNormOp, LinearOp, GatedLinearOp, AttnProjectOp, AttentionOp, AttentionMergeOp, AddOp, SwiGLUOp, LMHeadOp,
+      .Case<EmbedOp, LinearOp, GatedLinearOp, AttnProjectOp, AttentionOp, AttentionMergeOp, AddOp, SwiGLUOp, LMHeadOp,
             CrossEntropyOp, PackOp, UnpackOp>([](auto layer) { return SmallVector<OpOperand *>{&layer.getOutMutable()}; })
+      .Case<RMSNormOp>([](RMSNormOp norm) {
+        SmallVector<OpOperand *> written{&norm.getOutMutable()};
+        for (OpOperand &rstd : norm.getRstdMutable())
+          written.push_back(&rstd);
+        return written;
+      })
       .Case<RopeOp>([](RopeOp rope) { return SmallVector<OpOperand *>{&rope.getXMutable()}; })
       .Case<AttentionPartOp>([](AttentionPartOp part) { return SmallVector<OpOperand *>{&part.getPartsMutable()}; })
       .Case<SplitOp>([](SplitOp split) {

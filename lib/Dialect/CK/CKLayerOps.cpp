@@ -63,6 +63,22 @@ LogicalResult checkAngles(Operation *op, Value cos, Value sin, StringRef sizeNam
   return success();
 }
 
+/// One value for each of the C tokens of `x`. Panels give C only up to the lanes of the last one.
+LogicalResult checkOneForEachToken(Operation *op, StringRef name, Value value, Value x) {
+  MemRefType type = shapeOf(x);
+  int64_t found = shapeOf(value).getDimSize(0), most = type.getDimSize(0), least = most;
+  if (isPanels(type)) {
+    most *= type.getDimSize(2);
+    least = most - type.getDimSize(2) + 1;
+  }
+  if (found >= least && found <= most)
+    return success();
+  InFlightDiagnostic error = op->emitOpError() << name << "'s length is " << found << ", expected " << least;
+  if (least != most)
+    error << " to " << most;
+  return error << ": one value for each token of x, " << type;
+}
+
 int64_t groupsOf(Value weight) { return shapeOf(weight).getRank() == 3 ? shapeOf(weight).getDimSize(0) : 1; }
 } // namespace
 
@@ -80,6 +96,8 @@ LogicalResult RMSNormOp::verify() {
   if (failed(checkAtLeast(*this, "features", features, 1)) || failed(checkFeatures(*this, "x", getX(), features)) ||
       failed(checkFeatures(*this, "out", getOut(), features)) ||
       failed(checkAtLeast(*this, "gamma's length", shapeOf(getGamma()).getDimSize(0), features)))
+    return failure();
+  if (getRstd() && failed(checkOneForEachToken(*this, "rstd", getRstd(), getX())))
     return failure();
   return checkSameLayout(*this, "x", getX(), "out", getOut());
 }

@@ -61,3 +61,43 @@ func.func @other_number_of_lanes(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>
   ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%out : memref<3x32x8xf32>) eps 1.000000e-05 features 32
   return
 }
+
+// -----
+
+func.func @rstd_shorter_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<39xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op rstd's length is 39, expected 40: one value for each token of x, 'memref<40x32xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rstd(%rstd : memref<39xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rstd_longer_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<41xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op rstd's length is 41, expected 40: one value for each token of x, 'memref<40x32xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rstd(%rstd : memref<41xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rstd_ends_before_the_last_panel(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %rstd: memref<32xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op rstd's length is 32, expected 33 to 48: one value for each token of x, 'memref<3x32x16xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%x : memref<3x32x16xf32>) rstd(%rstd : memref<32xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rstd_longer_than_panels(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %rstd: memref<49xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op rstd's length is 49, expected 33 to 48: one value for each token of x, 'memref<3x32x16xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%x : memref<3x32x16xf32>) rstd(%rstd : memref<49xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rstd_of_rank_2(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %rstd: memref<40x1xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op operand #3 must be 1D memref of 32-bit float values, but got 'memref<40x1xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%x : memref<3x32x16xf32>) rstd(%rstd : memref<40x1xf32>) eps 1.000000e-05 features 32
+  return
+}

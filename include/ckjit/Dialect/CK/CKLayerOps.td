@@ -25,12 +25,16 @@ def CK_EmbedOp : CK_LayerOp<"embed"> {
 
 def CK_RMSNormOp : CK_LayerOp<"rmsnorm"> {
   let summary = "y = x * gamma / sqrt(mean(x^2) + eps)";
-  let description = [{The mean is over the D logical features; `gamma` is [aD].}];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [1]>:$gamma, CK_Activation:$out, F32Attr:$eps,
-                       I64Attr:$features);
+  let description = [{
+    The mean is over the D logical features; `gamma` is [aD]. `rstd` is [C] and
+    gets 1 / sqrt(mean(x^2) + eps) of each token, rows 0 to T - 1; it is there
+    only when ck-materialize asks for it.
+  }];
+  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [1]>:$gamma, CK_Activation:$out,
+                       Optional<MemRefRankOf<[F32], [1]>>:$rstd, F32Attr:$eps, I64Attr:$features);
   let assemblyFormat = [{
     `ins` `(` $x `,` $gamma `:` type($x) `,` type($gamma) `)` `outs` `(` $out `:` type($out) `)`
-    `eps` $eps `features` $features attr-dict
+    (`rstd` `(` $rstd^ `:` type($rstd) `)`)? `eps` $eps `features` $features attr-dict
   }];
 }
 
