@@ -3,26 +3,13 @@
 // The first byte chooses the options (bit 0: --raw, bit 1: a --config file is
 // given, bit 2: the checksum is not checked); the rest is the file.
 //
+#include "MemoryFile.h"
 #include "ckjit/Weights/Bump.h"
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace ckjit;
+using namespace ckjit::test;
 
 namespace {
-/// A file in memory, opened by path like any other.
-struct MemoryFile {
-  int fd = ::memfd_create("ckjit-fuzz", 0);
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
-  void fill(const void *bytes, size_t count) const {
-    if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, bytes, count, 0) != static_cast<ssize_t>(count))
-      std::abort();
-  }
-};
-
 const MemoryFile &configFile() {
   static const MemoryFile file = [] {
     MemoryFile made;
@@ -32,11 +19,6 @@ const MemoryFile &configFile() {
     return made;
   }();
   return file;
-}
-
-void require(bool holds) {
-  if (!holds)
-    std::abort();
 }
 
 /// An opened file's tensors stand inside it, one after the other, and can all be read.
