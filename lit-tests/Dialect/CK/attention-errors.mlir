@@ -61,3 +61,35 @@ func.func @panels_to_rows(%q: memref<3x32x16xf32>, %k: memref<2x40x16xf32>, %v: 
   ck.attention ins(%q, %k, %v : memref<3x32x16xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%out : memref<40x32xf32>) heads 4 head_dim 8
   return
 }
+
+// -----
+
+func.func @q_of_unknown_size(%q: memref<?x32x16xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.attention' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x32x16xf32>'}}
+  ck.attention ins(%q, %k, %v : memref<?x32x16xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%out : memref<3x32x16xf32>) heads 4 head_dim 8
+  return
+}
+
+// -----
+
+func.func @k_of_unknown_size(%q: memref<3x32x16xf32>, %k: memref<2x?x16xf32>, %v: memref<2x40x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.attention' op operand #1 must be statically shaped 3D memref of 32-bit float values, but got 'memref<2x?x16xf32>'}}
+  ck.attention ins(%q, %k, %v : memref<3x32x16xf32>, memref<2x?x16xf32>, memref<2x40x16xf32>) outs(%out : memref<3x32x16xf32>) heads 4 head_dim 8
+  return
+}
+
+// -----
+
+func.func @v_of_unknown_size(%q: memref<3x32x16xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x?xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.attention' op operand #2 must be statically shaped 3D memref of 32-bit float values, but got 'memref<2x40x?xf32>'}}
+  ck.attention ins(%q, %k, %v : memref<3x32x16xf32>, memref<2x40x16xf32>, memref<2x40x?xf32>) outs(%out : memref<3x32x16xf32>) heads 4 head_dim 8
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%q: memref<3x32x16xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %out: memref<?x32x16xf32>) {
+  // expected-error @below {{'ck.attention' op operand #3 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x32x16xf32>'}}
+  ck.attention ins(%q, %k, %v : memref<3x32x16xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%out : memref<?x32x16xf32>) heads 4 head_dim 8
+  return
+}

@@ -25,7 +25,7 @@ func.func @panels_wider_than_table(%ids: memref<40xi32>, %table: memref<64x32xf3
 // -----
 
 func.func @ids_of_floats(%ids: memref<40xf32>, %table: memref<64x32xf32>, %out: memref<40x32xf32>) {
-  // expected-error @below {{'ck.embed' op operand #0 must be 1D memref of 32-bit signless integer values, but got 'memref<40xf32>'}}
+  // expected-error @below {{'ck.embed' op operand #0 must be statically shaped 1D memref of 32-bit signless integer values, but got 'memref<40xf32>'}}
   ck.embed ins(%ids, %table : memref<40xf32>, memref<64x32xf32>) outs(%out : memref<40x32xf32>)
   return
 }
@@ -33,7 +33,39 @@ func.func @ids_of_floats(%ids: memref<40xf32>, %table: memref<64x32xf32>, %out: 
 // -----
 
 func.func @out_of_rank_1(%ids: memref<40xi32>, %table: memref<64x32xf32>, %out: memref<40xf32>) {
-  // expected-error @below {{'ck.embed' op operand #2 must be 2D/3D memref of 32-bit float values, but got 'memref<40xf32>'}}
+  // expected-error @below {{'ck.embed' op operand #2 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<40xf32>'}}
   ck.embed ins(%ids, %table : memref<40xi32>, memref<64x32xf32>) outs(%out : memref<40xf32>)
+  return
+}
+
+// -----
+
+func.func @ids_of_unknown_size(%ids: memref<?xi32>, %table: memref<64x32xf32>, %pos: memref<40x32xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.embed' op operand #0 must be statically shaped 1D memref of 32-bit signless integer values, but got 'memref<?xi32>'}}
+  ck.embed ins(%ids, %table : memref<?xi32>, memref<64x32xf32>) positions(%pos : memref<40x32xf32>) outs(%out : memref<3x32x16xf32>)
+  return
+}
+
+// -----
+
+func.func @table_of_unknown_size(%ids: memref<40xi32>, %table: memref<?x32xf32>, %pos: memref<40x32xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.embed' op operand #1 must be statically shaped 2D memref of 32-bit float values, but got 'memref<?x32xf32>'}}
+  ck.embed ins(%ids, %table : memref<40xi32>, memref<?x32xf32>) positions(%pos : memref<40x32xf32>) outs(%out : memref<3x32x16xf32>)
+  return
+}
+
+// -----
+
+func.func @pos_of_unknown_size(%ids: memref<40xi32>, %table: memref<64x32xf32>, %pos: memref<40x?xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.embed' op operand #2 must be statically shaped 2D memref of 32-bit float values, but got 'memref<40x?xf32>'}}
+  ck.embed ins(%ids, %table : memref<40xi32>, memref<64x32xf32>) positions(%pos : memref<40x?xf32>) outs(%out : memref<3x32x16xf32>)
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%ids: memref<40xi32>, %table: memref<64x32xf32>, %pos: memref<40x32xf32>, %out: memref<3x?x16xf32>) {
+  // expected-error @below {{'ck.embed' op operand #3 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.embed ins(%ids, %table : memref<40xi32>, memref<64x32xf32>) positions(%pos : memref<40x32xf32>) outs(%out : memref<3x?x16xf32>)
   return
 }

@@ -182,3 +182,59 @@ func.func @cos_without_sin(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bi
     : (memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>, memref<3x4x16xf32>, memref<3x32x16xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x?x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @w_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<4x16x?xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #1 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<4x16x?xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<4x16x?xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @bias_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x?xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #2 must be statically shaped 1D/2D memref of 32-bit float values, but got 'memref<4x?xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x?xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @cos_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x?x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #3 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x?x16xf32>, memref<3x4x16xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @sin_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x?xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #4 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x4x?xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x?xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<?x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #5 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x32x16xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%out : memref<?x32x16xf32>) rows 8 depth 32
+  return
+}
+
+// -----
+
+func.func @res_of_unknown_size(%x: memref<3x32x16xf32>, %w: memref<32x32xf32>, %bias: memref<32xf32>, %res: memref<3x?x16xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.linear' op operand #3 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.linear ins(%x, %w, %bias : memref<3x32x16xf32>, memref<32x32xf32>, memref<32xf32>) residual(%res : memref<3x?x16xf32>) outs(%out : memref<3x32x16xf32>) rows 32 depth 32
+  return
+}

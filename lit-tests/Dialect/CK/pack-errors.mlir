@@ -17,7 +17,23 @@ func.func @too_few_panels(%x: memref<40x32xf32>, %out: memref<2x32x16xf32>) {
 // -----
 
 func.func @to_rows(%x: memref<40x32xf32>, %out: memref<40x32xf32>) {
-  // expected-error @below {{'ck.pack' op operand #1 must be 3D memref of 32-bit float values, but got 'memref<40x32xf32>'}}
+  // expected-error @below {{'ck.pack' op operand #1 must be statically shaped 3D memref of 32-bit float values, but got 'memref<40x32xf32>'}}
   ck.pack ins(%x : memref<40x32xf32>) outs(%out : memref<40x32xf32>)
+  return
+}
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<40x?xf32>, %out: memref<3x32x16xf32>) {
+  // expected-error @below {{'ck.pack' op operand #0 must be statically shaped 2D memref of 32-bit float values, but got 'memref<40x?xf32>'}}
+  ck.pack ins(%x : memref<40x?xf32>) outs(%out : memref<3x32x16xf32>)
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%x: memref<40x32xf32>, %out: memref<3x?x16xf32>) {
+  // expected-error @below {{'ck.pack' op operand #1 must be statically shaped 3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.pack ins(%x : memref<40x32xf32>) outs(%out : memref<3x?x16xf32>)
   return
 }

@@ -97,7 +97,39 @@ func.func @rstd_longer_than_panels(%x: memref<3x32x16xf32>, %gamma: memref<32xf3
 // -----
 
 func.func @rstd_of_rank_2(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %rstd: memref<40x1xf32>) {
-  // expected-error @below {{'ck.rmsnorm' op operand #3 must be 1D memref of 32-bit float values, but got 'memref<40x1xf32>'}}
+  // expected-error @below {{'ck.rmsnorm' op operand #3 must be statically shaped 1D memref of 32-bit float values, but got 'memref<40x1xf32>'}}
   ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%x : memref<3x32x16xf32>) rstd(%rstd : memref<40x1xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<3x32x?xf32>, %gamma: memref<32xf32>, %out: memref<3x32x16xf32>, %rstd: memref<40xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x32x?xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x?xf32>, memref<32xf32>) outs(%out : memref<3x32x16xf32>) rstd(%rstd : memref<40xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @gamma_of_unknown_size(%x: memref<3x32x16xf32>, %gamma: memref<?xf32>, %out: memref<3x32x16xf32>, %rstd: memref<40xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op operand #1 must be statically shaped 1D memref of 32-bit float values, but got 'memref<?xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<?xf32>) outs(%out : memref<3x32x16xf32>) rstd(%rstd : memref<40xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %out: memref<3x?x16xf32>, %rstd: memref<40xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op operand #2 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%out : memref<3x?x16xf32>) rstd(%rstd : memref<40xf32>) eps 1.000000e-05 features 32
+  return
+}
+
+// -----
+
+func.func @rstd_of_unknown_size(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>, %out: memref<3x32x16xf32>, %rstd: memref<?xf32>) {
+  // expected-error @below {{'ck.rmsnorm' op operand #3 must be statically shaped 1D memref of 32-bit float values, but got 'memref<?xf32>'}}
+  ck.rmsnorm ins(%x, %gamma : memref<3x32x16xf32>, memref<32xf32>) outs(%out : memref<3x32x16xf32>) rstd(%rstd : memref<?xf32>) eps 1.000000e-05 features 32
   return
 }

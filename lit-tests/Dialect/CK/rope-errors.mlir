@@ -53,3 +53,27 @@ func.func @heads_narrower_than_head_dim(%x: memref<2x40x6xf32>, %cos: memref<40x
   ck.rope inout(%x : memref<2x40x6xf32>) head_major table(%cos, %sin : memref<40x4xf32>, memref<40x4xf32>) head_dim 8
   return
 }
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<?x32xf32>, %cos: memref<40x4xf32>, %sin: memref<40x4xf32>) {
+  // expected-error @below {{'ck.rope' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x32xf32>'}}
+  ck.rope inout(%x : memref<?x32xf32>) table(%cos, %sin : memref<40x4xf32>, memref<40x4xf32>) head_dim 8
+  return
+}
+
+// -----
+
+func.func @cos_of_unknown_size(%x: memref<40x32xf32>, %cos: memref<40x?xf32>, %sin: memref<40x4xf32>) {
+  // expected-error @below {{'ck.rope' op operand #1 must be statically shaped 2D memref of 32-bit float values, but got 'memref<40x?xf32>'}}
+  ck.rope inout(%x : memref<40x32xf32>) table(%cos, %sin : memref<40x?xf32>, memref<40x4xf32>) head_dim 8
+  return
+}
+
+// -----
+
+func.func @sin_of_unknown_size(%x: memref<40x32xf32>, %cos: memref<40x4xf32>, %sin: memref<?x4xf32>) {
+  // expected-error @below {{'ck.rope' op operand #2 must be statically shaped 2D memref of 32-bit float values, but got 'memref<?x4xf32>'}}
+  ck.rope inout(%x : memref<40x32xf32>) table(%cos, %sin : memref<40x4xf32>, memref<?x4xf32>) head_dim 8
+  return
+}

@@ -29,3 +29,27 @@ func.func @x_rows_too_narrow(%x: memref<40x95xf32>, %first: memref<40x48xf32>, %
   ck.split ins(%x : memref<40x95xf32>) outs(%first, %second : memref<40x48xf32>, memref<40x48xf32>)
   return
 }
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<?x96x16xf32>, %first: memref<3x48x16xf32>, %second: memref<3x48x16xf32>) {
+  // expected-error @below {{'ck.split' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x96x16xf32>'}}
+  ck.split ins(%x : memref<?x96x16xf32>) outs(%first, %second : memref<3x48x16xf32>, memref<3x48x16xf32>)
+  return
+}
+
+// -----
+
+func.func @first_of_unknown_size(%x: memref<3x96x16xf32>, %first: memref<3x?x16xf32>, %second: memref<3x48x16xf32>) {
+  // expected-error @below {{'ck.split' op operand #1 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  ck.split ins(%x : memref<3x96x16xf32>) outs(%first, %second : memref<3x?x16xf32>, memref<3x48x16xf32>)
+  return
+}
+
+// -----
+
+func.func @second_of_unknown_size(%x: memref<3x96x16xf32>, %first: memref<3x48x16xf32>, %second: memref<3x48x?xf32>) {
+  // expected-error @below {{'ck.split' op operand #2 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x48x?xf32>'}}
+  ck.split ins(%x : memref<3x96x16xf32>) outs(%first, %second : memref<3x48x16xf32>, memref<3x48x?xf32>)
+  return
+}

@@ -45,3 +45,19 @@ func.func @halves_narrow(%x: memref<3x32x16xf32>, %out: memref<40x30xf32>) {
   ck.unpack ins(%x : memref<3x32x16xf32>) outs(%out : memref<40x30xf32>) segments 2
   return
 }
+
+// -----
+
+func.func @x_of_unknown_size(%x: memref<3x32x?xf32>, %out: memref<40x32xf32>) {
+  // expected-error @below {{'ck.unpack' op operand #0 must be statically shaped 3D memref of 32-bit float values, but got 'memref<3x32x?xf32>'}}
+  ck.unpack ins(%x : memref<3x32x?xf32>) outs(%out : memref<40x32xf32>) segments 1
+  return
+}
+
+// -----
+
+func.func @out_of_unknown_size(%x: memref<3x32x16xf32>, %out: memref<?x32xf32>) {
+  // expected-error @below {{'ck.unpack' op operand #1 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<?x32xf32>'}}
+  ck.unpack ins(%x : memref<3x32x16xf32>) outs(%out : memref<?x32xf32>) segments 1
+  return
+}

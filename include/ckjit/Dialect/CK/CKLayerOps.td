@@ -4,7 +4,12 @@
 
 include "CKProgramOps.td"
 
-def CK_Activation : MemRefRankOf<[F32], [2, 3]>;
+/// Loop bounds and memory plans are made of the dims, so all of them must be known.
+class CK_StaticMemRef<list<Type> elements, list<int> ranks>
+    : ConfinedType<MemRefRankOf<elements, ranks>, [HasStaticShapePred],
+                   "statically shaped " # MemRefRankOf<elements, ranks>.summary, "::mlir::MemRefType">;
+
+def CK_Activation : CK_StaticMemRef<[F32], [2, 3]>;
 
 /// An op of the forward pass: reads `ins`, writes `outs`, nothing else.
 class CK_LayerOp<string opMnemonic, list<Trait> traits = []> : CK_Op<opMnemonic, traits> {
@@ -14,8 +19,8 @@ class CK_LayerOp<string opMnemonic, list<Trait> traits = []> : CK_Op<opMnemonic,
 def CK_EmbedOp : CK_LayerOp<"embed"> {
   let summary = "Token embedding: y[t] = table[ids[t]] (+ positions[t])";
   let description = [{Ids are in [0, V): the host checks them (SPEC 0.6).}];
-  let arguments = (ins MemRefRankOf<[I32], [1]>:$ids, MemRefRankOf<[F32], [2]>:$table,
-                       Optional<MemRefRankOf<[F32], [2]>>:$positions, CK_Activation:$out);
+  let arguments = (ins CK_StaticMemRef<[I32], [1]>:$ids, CK_StaticMemRef<[F32], [2]>:$table,
+                       Optional<CK_StaticMemRef<[F32], [2]>>:$positions, CK_Activation:$out);
   let assemblyFormat = [{
     `ins` `(` $ids `,` $table `:` type($ids) `,` type($table) `)`
     (`positions` `(` $positions^ `:` type($positions) `)`)?
@@ -30,8 +35,8 @@ def CK_RMSNormOp : CK_LayerOp<"rmsnorm"> {
     gets 1 / sqrt(mean(x^2) + eps) of each token, rows 0 to T - 1; it is there
     only when ck-materialize asks for it.
   }];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [1]>:$gamma, CK_Activation:$out,
-                       Optional<MemRefRankOf<[F32], [1]>>:$rstd, F32Attr:$eps, I64Attr:$features);
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [1]>:$gamma, CK_Activation:$out,
+                       Optional<CK_StaticMemRef<[F32], [1]>>:$rstd, F32Attr:$eps, I64Attr:$features);
   let assemblyFormat = [{
     `ins` `(` $x `,` $gamma `:` type($x) `,` type($gamma) `)` `outs` `(` $out `:` type($out) `)`
     (`rstd` `(` $rstd^ `:` type($rstd) `)`)? `eps` $eps `features` $features attr-dict
@@ -47,7 +52,7 @@ def CK_LinearOp : CK_LayerOp<"linear", [AttrSizedOperandSegments]> {
     (a, b) = (y[i], y[i+half]) becomes (a c - b s, a s + b c).
     The output holds G*rows features, or with `head_major` is [G][C][ad].
   }];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [2, 3]>:$weight, MemRefRankOf<[F32], [1, 2]>:$bias,
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [2, 3]>:$weight, CK_StaticMemRef<[F32], [1, 2]>:$bias,
                        Optional<CK_Activation>:$residual, Optional<CK_Activation>:$cos, Optional<CK_Activation>:$sin,
                        CK_Activation:$out, UnitAttr:$head_major, I64Attr:$rows, I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
@@ -64,7 +69,7 @@ def CK_GatedLinearOp : CK_LayerOp<"gated_linear"> {
     W1 is [2][aI][aD], gate rows first. `rows` = I, `depth` = D. What fuse-swiglu
     makes of linear, split and swiglu.
   }];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [3]>:$weight, MemRefRankOf<[F32], [2]>:$bias,
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [3]>:$weight, CK_StaticMemRef<[F32], [2]>:$bias,
                        CK_Activation:$out, I64Attr:$rows, I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
     `ins` `(` $x `,` $weight `,` $bias `:` type($x) `,` type($weight) `,` type($bias) `)`
@@ -78,7 +83,7 @@ def CK_AttnProjectOp : CK_LayerOp<"attn_project"> {
     Wo is [H][aD][ad] (SPEC 2.3); `rows` = D, `depth` = hd. The input holds
     H*hd features, head by head.
   }];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [3]>:$weight, MemRefRankOf<[F32], [1]>:$bias,
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [3]>:$weight, CK_StaticMemRef<[F32], [1]>:$bias,
                        Optional<CK_Activation>:$residual, CK_Activation:$out, I64Attr:$rows, I64Attr:$depth,
                        OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
@@ -94,7 +99,7 @@ def CK_RopeOp : CK_LayerOp<"rope"> {
     `cos` and `sin` are [C][hd/2]; see `ck.linear` for the formula. fuse-rope
     moves it into the projection before it.
   }];
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [2]>:$cos, MemRefRankOf<[F32], [2]>:$sin,
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [2]>:$cos, CK_StaticMemRef<[F32], [2]>:$sin,
                        UnitAttr:$head_major, I64Attr:$head_dim);
   let assemblyFormat = [{
     `inout` `(` $x `:` type($x) `)` (`head_major` $head_major^)? `table` `(` $cos `,` $sin `:` type($cos) `,` type($sin) `)`
@@ -108,8 +113,8 @@ def CK_AttentionOp : CK_LayerOp<"attention"> {
     q and out hold H*hd features; k and v are the cache, [K][C][ad]. Query head
     h reads kv head h*K/H. Online softmax over blocks of keys at absolute positions.
   }];
-  let arguments = (ins CK_Activation:$q, MemRefRankOf<[F32], [3]>:$k, MemRefRankOf<[F32], [3]>:$v, CK_Activation:$out,
-                       I64Attr:$heads, I64Attr:$head_dim, OptionalAttr<CK_TileAttr>:$tile);
+  let arguments = (ins CK_Activation:$q, CK_StaticMemRef<[F32], [3]>:$k, CK_StaticMemRef<[F32], [3]>:$v,
+                       CK_Activation:$out, I64Attr:$heads, I64Attr:$head_dim, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)` `outs` `(` $out `:` type($out) `)`
     `heads` $heads `head_dim` $head_dim (`tile` $tile^)? attr-dict
@@ -172,7 +177,7 @@ def CK_SplitOp : CK_LayerOp<"split"> {
 
 def CK_LMHeadOp : CK_LayerOp<"lm_head"> {
   let summary = "logits[t][v] = sum over D of h[t] * table[v], from the first row wanted on";
-  let arguments = (ins CK_Activation:$x, MemRefRankOf<[F32], [2]>:$table, MemRefRankOf<[F32], [2]>:$out,
+  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [2]>:$table, CK_StaticMemRef<[F32], [2]>:$out,
                        I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
     `ins` `(` $x `,` $table `:` type($x) `,` type($table) `)` `outs` `(` $out `:` type($out) `)`
@@ -183,8 +188,8 @@ def CK_LMHeadOp : CK_LayerOp<"lm_head"> {
 def CK_CrossEntropyOp : CK_LayerOp<"cross_entropy"> {
   let summary = "loss[t] = logsumexp(logits[t]) - logits[t][target[t]]";
   let description = [{A target of -100 gives 0: the position is ignored.}];
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$logits, MemRefRankOf<[I32], [1]>:$targets,
-                       MemRefRankOf<[F32], [1]>:$out);
+  let arguments = (ins CK_StaticMemRef<[F32], [2]>:$logits, CK_StaticMemRef<[I32], [1]>:$targets,
+                       CK_StaticMemRef<[F32], [1]>:$out);
   let assemblyFormat = [{
     `ins` `(` $logits `,` $targets `:` type($logits) `,` type($targets) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
@@ -192,7 +197,7 @@ def CK_CrossEntropyOp : CK_LayerOp<"cross_entropy"> {
 
 def CK_PackOp : CK_LayerOp<"pack"> {
   let summary = "Rows to panels: y[p][f][l] = x[p*L + l][f]";
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$x, MemRefRankOf<[F32], [3]>:$out);
+  let arguments = (ins CK_StaticMemRef<[F32], [2]>:$x, CK_StaticMemRef<[F32], [3]>:$out);
   let assemblyFormat = [{
     `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
@@ -205,7 +210,7 @@ def CK_UnpackOp : CK_LayerOp<"unpack"> {
     part s starts at column s*a, for a rank-3 slot [S][C][a] it is head s.
     Padding is left alone (the arena starts as zeros).
   }];
-  let arguments = (ins MemRefRankOf<[F32], [3]>:$x, CK_Activation:$out, I64Attr:$segments);
+  let arguments = (ins CK_StaticMemRef<[F32], [3]>:$x, CK_Activation:$out, I64Attr:$segments);
   let assemblyFormat = [{
     `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` `segments` $segments attr-dict
   }];
