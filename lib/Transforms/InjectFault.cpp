@@ -1,4 +1,4 @@
-//===- InjectFault.cpp - Break one kernel on purpose ----------------------===//
+//===- InjectFault.cpp - Break kernels on purpose -------------------------===//
 #include "LoopDialects.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"

@@ -39,6 +39,21 @@ func.func private @rms_in_a_loop(%v: vector<8xf32>, %s: f32, %y: memref<64xf32>)
   return
 }
 
+// CHECK-LABEL: func.func private @rms_by_way_of_the_stack_is_doubled_twice
+func.func private @rms_by_way_of_the_stack_is_doubled_twice(%v: vector<8xf32>, %y: memref<8xf32>, %i: index) attributes {ck.kernel} {
+  // CHECK: %[[STACK:.*]] = memref.alloca()
+  // CHECK-NEXT: %[[TWICE:.*]] = arith.addf %arg0, %arg0
+  // CHECK-NEXT: vector.store %[[TWICE]], %[[STACK]]
+  // CHECK-NEXT: %[[AGAIN:.*]] = vector.load %[[STACK]]
+  // CHECK-NEXT: %[[FOUR:.*]] = arith.addf %[[AGAIN]], %[[AGAIN]]
+  // CHECK-NEXT: vector.store %[[FOUR]], %arg1
+  %stack = memref.alloca() : memref<8xf32>
+  vector.store %v, %stack[%i] : memref<8xf32>, vector<8xf32>
+  %again = vector.load %stack[%i] : memref<8xf32>, vector<8xf32>
+  vector.store %again, %y[%i] : memref<8xf32>, vector<8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func private @rms_that_stores_nothing
 func.func private @rms_that_stores_nothing() attributes {ck.kernel} {
   // CHECK-NEXT: return

@@ -216,11 +216,16 @@ def ExpandMath : Pass<"ck-expand-math", "::mlir::func::FuncOp"> {
 }
 
 def InjectFault : Pass<"ck-inject-fault", "::mlir::func::FuncOp"> {
-  let summary = "Break one kernel on purpose, to test that it is noticed";
-  let description = [{In the kernel whose name starts with `kernel`, every value stored is doubled.}];
-  let options = [Option<"kernel", "kernel", "std::string", "", "first letters of the kernel's name">];
+  let summary = "Break kernels on purpose, to test that it is noticed";
+  let description = [{
+    In each kernel whose name starts with `kernel`, every store writes twice its
+    value. Stores to the kernel's own stack count too, so a value that is stored,
+    read and stored again (a tile turned on the stack, attention's running sums)
+    is doubled each time. An empty `kernel` breaks nothing.
+  }];
+  let options = [Option<"kernel", "kernel", "std::string", "", "first letters of the kernels' names">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let statistics = [Statistic<"injected", "injected", "Number of faults injected">];
+  let statistics = [Statistic<"injected", "injected", "Number of stores doubled">];
 }
 
 def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
