@@ -16,10 +16,12 @@ func.func private @outside_a_kernel(%q: memref<5x32x8xf32>, %k: memref<2x40x16xf
 
 // -----
 
+module attributes {ck.target = #ck.target<cpu = "haswell", features = "", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
 func.func private @in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %q: memref<40x32xf32>, %k: memref<2x40x16xf32>, %v: memref<2x40x16xf32>, %y: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attention' op is in rows; run ck-split-attention, or ck-pack-activations, first}}
   ck.attention ins(%q, %k, %v : memref<40x32xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%y : memref<40x32xf32>) heads 4 head_dim 8
   return
+}
 }
 
 // -----

@@ -79,8 +79,8 @@ func.func private @rmsnorm_with_rstd(%tid: index, %threads: index, %T: index, %f
   // CHECK-NEXT: %[[ROW:.*]] = affine.apply #{{.*}}(%[[P]], %[[LANE]])
   // CHECK-NEXT: %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %arg2
   // CHECK-NEXT: scf.if %[[INSIDE]] {
-  // CHECK-NEXT: %[[V:.*]] = affine.load %[[LANES]][%[[LANE]]]
   // CHECK-NEXT: %[[AT:.*]] = arith.addi %[[ROW]], %arg4
+  // CHECK-NEXT: %[[V:.*]] = affine.load %[[LANES]][%[[LANE]]]
   // CHECK-NEXT: memref.store %[[V]], %arg8[%[[AT]]]
   ck.rmsnorm ins(%x, %g : memref<5x6x8xf32>, memref<16xf32>) outs(%y : memref<5x6x8xf32>) rstd(%r : memref<37xf32>) eps 0.5 features 6
   return

@@ -129,8 +129,8 @@ def CK_AttentionPartOp : CK_LayerOp<"attention_part"> {
     (the last dim is ad + 16: the sums of threads lie on lines of their own).
     Blocks stand at absolute positions, so the result depends on no split of tokens or threads.
   }];
-  let arguments = (ins CK_Activation:$q, MemRefRankOf<[F32], [3]>:$k, MemRefRankOf<[F32], [3]>:$v,
-                       MemRefRankOf<[F32], [4]>:$parts, I64Attr:$heads, I64Attr:$head_dim, I64Attr:$keys);
+  let arguments = (ins CK_Activation:$q, CK_StaticMemRef<[F32], [3]>:$k, MemRefRankOf<[F32], [3]>:$v,
+                       CK_StaticMemRef<[F32], [4]>:$parts, I64Attr:$heads, I64Attr:$head_dim, I64Attr:$keys);
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)` `outs` `(` $parts `:` type($parts) `)`
     `heads` $heads `head_dim` $head_dim `keys` $keys attr-dict
@@ -143,7 +143,7 @@ def CK_AttentionMergeOp : CK_LayerOp<"attention_merge"> {
     With M the largest m of the token's blocks and w_c = exp(m_c - M):
     y = (sum of w_c * part_c) / (sum of w_c * sum_c).
   }];
-  let arguments = (ins MemRefRankOf<[F32], [4]>:$parts, CK_Activation:$out, I64Attr:$heads, I64Attr:$head_dim,
+  let arguments = (ins CK_StaticMemRef<[F32], [4]>:$parts, CK_Activation:$out, I64Attr:$heads, I64Attr:$head_dim,
                        I64Attr:$keys);
   let assemblyFormat = [{
     `ins` `(` $parts `:` type($parts) `)` `outs` `(` $out `:` type($out) `)`
