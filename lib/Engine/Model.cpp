@@ -1,8 +1,6 @@
 //===- Model.cpp - A compiled model with its weights in memory ------------===//
 #include "ckjit/Engine/Model.h"
-#include "ckjit/Import/Import.h"
 #include <atomic>
-#include <cmath>
 #include <mutex>
 
 using namespace llvm;
@@ -34,8 +32,9 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   model->team = std::move(*team);
   if (Error error = model->adviseHugeWeights())
     return error;
-  if (Error error = model->adviseHugeScratch())
+  if (Error error = model->adviseHugeScratch(model->arena))
     return error;
+  model->first.reset(new Session(*model, model->arena.data(), graph.config.contextWindow));
   return model;
 }
 
@@ -62,7 +61,7 @@ Error Model::adviseHugeWeights() {
 }
 
 /// Scratch stands behind all named buffers and is shared by all layers: few blocks, read again and again.
-Error Model::adviseHugeScratch() {
+Error Model::adviseHugeScratch(Arena &arena) const {
   uint64_t begin = 0, end = compiled().arenaBytes;
   for (const ProgramBuffer &buffer : compiled().buffers)
     begin = std::max(begin, buffer.offset + buffer.bytes);
@@ -113,69 +112,32 @@ void Model::fillWeights(function_ref<void(const TensorSpec &, float *)> fill) {
       fill(spec, place);
 }
 
-/// cos and sin of position * theta^(-2i/hd): the frequency in long double rounded to fp32, the angle a
-/// product in fp32 (SPEC 4, RoPE).
-void Model::fillRopeTables(int64_t rows) {
-  float *cos = buffer("rope_cos_cache"), *sin = buffer("rope_sin_cache");
-  if (!cos || !sin)
-    return;
-  int64_t headDim = config().headDim(), half = headDim / 2;
-  for (int64_t i = 0; i < half; ++i) {
-    long double exponent = static_cast<long double>(2 * i) / static_cast<long double>(headDim);
-    float frequency = static_cast<float>(1.0L / powl(static_cast<long double>(config().ropeTheta), exponent));
-    for (int64_t row = ropeRows; row < rows; ++row) {
-      float angle = static_cast<float>(row) * frequency;
-      cos[row * half + i] = std::cos(angle);
-      sin[row * half + i] = std::sin(angle);
-    }
-  }
-  ropeRows = std::max(ropeRows, rows);
-}
-
 Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets, int64_t position) {
-  int64_t count = tokens.size(), context = config().contextWindow;
-  if (position < 0 || position > rowsCached)
-    return createStringError("position is " + Twine(position) + ", expected 0 to " + Twine(rowsCached) +
+  if (position < 0 || position > cached())
+    return createStringError("position is " + Twine(position) + ", expected 0 to " + Twine(cached()) +
                              ", the tokens that the cache holds");
-  if (count < 1 || count > context - position)
-    return createStringError("got " + Twine(count) + " tokens at position " + Twine(position) + ", expected 1 to " +
-                             Twine(context - position) + ": the context has " + Twine(context));
-  if (firstRow < 0 || firstRow >= count)
-    return createStringError("first row of logits is " + Twine(firstRow) + ", expected 0 to " + Twine(count - 1));
-  if (!targets.empty() && targets.size() != tokens.size())
-    return createStringError("got " + Twine(targets.size()) + " targets for " + Twine(count) + " tokens");
-  auto inVocabulary = [&](int32_t id) { return id >= 0 && id < config().vocabSize; };
-  for (auto [position, id] : enumerate(tokens))
-    if (!inVocabulary(id))
-      return createStringError("token " + Twine(position) + " is " + Twine(id) + ", expected 0 to " +
-                               Twine(config().vocabSize - 1));
-  for (auto [position, id] : enumerate(targets))
-    if (id != kIgnoredTarget && !inVocabulary(id))
-      return createStringError("target " + Twine(position) + " is " + Twine(id) + ", expected 0 to " +
-                               Twine(config().vocabSize - 1) + " or " + Twine(kIgnoredTarget));
-  fillRopeTables(position + count);
-  std::copy(tokens.begin(), tokens.end(), at<int32_t>(*compiled().find("tokens")));
-  int32_t *targetPlace = at<int32_t>(*compiled().find("targets"));
-  if (targets.empty())
-    std::fill_n(targetPlace, count, kIgnoredTarget);
-  else
-    std::copy(targets.begin(), targets.end(), targetPlace);
-  // Losses come out of @prefill only.
-  bool few = count <= kMaxTokensInRows && targets.empty() && program->decode();
+  int64_t before = cached();
+  if (Error error = first->truncate(position))
+    return error;
+  Error error = first->append(tokens, firstRow, targets);
+  if (error)
+    first->tokensCached = before; // nothing ran
+  return error;
+}
+
+Expected<Arena> Model::reserveState() const {
+  auto state = Arena::reserve(compiled().arenaBytes);
+  if (!state)
+    return state.takeError();
+  if (Error error = adviseHugeScratch(*state))
+    return error;
+  return state;
+}
+
+void Model::run(bool few, int64_t count, int64_t firstRow, int64_t position, std::byte *state) {
   Program::Entry entry = few ? program->decode() : program->prefill();
-  if (few)
-    std::fill_n(at<float>(*compiled().find("loss")), count, 0.0f);
+  std::lock_guard<std::mutex> turn(teamMutex);
   team->run([&](unsigned tid, unsigned threads) {
-    entry(team.get(), tid, threads, count, firstRow, position, arena.data(), arena.data());
+    entry(team.get(), tid, threads, count, firstRow, position, arena.data(), state);
   });
-  rowsRun = count;
-  rowsCached = position + count;
-  return Error::success();
 }
-
-ArrayRef<float> Model::logits(int64_t row) const {
-  int64_t vocab = config().vocabSize;
-  return ArrayRef(at<float>(*compiled().find("logits")) + row * vocab, vocab);
-}
-
-ArrayRef<float> Model::losses() const { return ArrayRef(at<float>(*compiled().find("loss")), rowsRun); }

@@ -2,19 +2,22 @@
 #ifndef CKJIT_ENGINE_MODEL_H
 #define CKJIT_ENGINE_MODEL_H
 
+#include "ckjit/Engine/Session.h"
 #include "ckjit/JIT/Program.h"
 #include "ckjit/Layout/ArenaPlan.h"
 #include "ckjit/Runtime/Arena.h"
 #include "ckjit/Runtime/ThreadTeam.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <mutex>
 
 namespace ckjit {
 
 /// A target id that cross entropy passes over.
 inline constexpr int32_t kIgnoredTarget = -100;
 
-/// A compiled program, its arena and its thread team. Not for several threads at once.
+/// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread
+/// and no session running; sessions of several threads take turns at the team.
 class Model {
 public:
   /// Compiles `graph` and reserves its arena; `threads` 0 means all usable cores. Weights are
@@ -36,12 +39,11 @@ public:
   llvm::Error prefill(llvm::ArrayRef<int32_t> tokens, int64_t firstRow, llvm::ArrayRef<int32_t> targets = {},
                       int64_t position = 0);
   /// Tokens whose keys and values the cache holds.
-  int64_t cached() const { return rowsCached; }
+  int64_t cached() const { return first->cached(); }
 
-  /// Logits of row t, [V]; valid for the rows computed last.
-  llvm::ArrayRef<float> logits(int64_t row) const;
-  /// Cross entropy of each position, [T]; 0 where ignored. Rows before the first row wanted keep older values.
-  llvm::ArrayRef<float> losses() const;
+  /// The first session's logits and losses (Session.h).
+  llvm::ArrayRef<float> logits(int64_t row) const { return first->logits(row); }
+  llvm::ArrayRef<float> losses() const { return first->losses(); }
   /// The buffer's start in the arena, or null when the plan has none of that name.
   float *buffer(llvm::StringRef name, int layer = -1);
 
@@ -50,24 +52,26 @@ public:
   const PipelineOptions &options() const { return pipeline; }
   unsigned threads() const { return team->size(); }
   const ModelConfig &config() const { return arenaPlan.config; }
+  /// The program for few tokens is there too (CompileOptions::decode).
+  bool hasDecode() const { return program->decode() != nullptr; }
 
 private:
   Model(ArenaPlan plan, Arena arena) : arenaPlan(std::move(plan)), arena(std::move(arena)) {}
   llvm::Error adviseHugeWeights();
-  llvm::Error adviseHugeScratch();
-  void fillRopeTables(int64_t rows);
-  template <typename T> T *at(const ProgramBuffer &buffer) const {
-    return reinterpret_cast<T *>(arena.data() + buffer.offset);
-  }
+  llvm::Error adviseHugeScratch(Arena &arena) const;
+  friend class Session;
+  /// An arena for the state of one more session.
+  llvm::Expected<Arena> reserveState() const;
+  /// Runs `count` tokens at `position` with the state of a session; `few` takes the program for few tokens.
+  void run(bool few, int64_t count, int64_t firstRow, int64_t position, std::byte *state);
 
   ArenaPlan arenaPlan;
   PipelineOptions pipeline;
   Arena arena;
   std::unique_ptr<Program> program;
   std::unique_ptr<ThreadTeam> team;
-  int64_t ropeRows = 0; ///< rows of the RoPE tables filled so far
-  int64_t rowsRun = 0;  ///< T of the last prefill
-  int64_t rowsCached = 0;
+  std::mutex teamMutex; ///< one session at a time has the team
+  std::unique_ptr<Session> first;
 };
 
 } // namespace ckjit

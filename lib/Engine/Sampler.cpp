@@ -1,0 +1,94 @@
+//===- Sampler.cpp - The next token from logits ---------------------------===//
+#include "ckjit/Engine/Sampler.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace ckjit;
+
+Error ckjit::checkSampler(const SamplerOptions &o) {
+  auto refuse = [](StringRef name, double value, StringRef range) {
+    return createStringError(formatv("{0} is {1}, expected {2}", name, value, range));
+  };
+  if (!(o.repeatPenalty > 0) || !std::isfinite(o.repeatPenalty))
+    return refuse("repeat-penalty", o.repeatPenalty, "a positive number (1: off)");
+  if (o.repeatLast < 0)
+    return refuse("repeat-last", static_cast<double>(o.repeatLast), "0 or more");
+  if (o.topK < 0)
+    return refuse("top-k", static_cast<double>(o.topK), "0 or more (0: off)");
+  if (!(o.topP > 0 && o.topP <= 1))
+    return refuse("top-p", o.topP, "more than 0, at most 1 (1: off)");
+  if (!(o.minP >= 0 && o.minP <= 1))
+    return refuse("min-p", o.minP, "0 to 1 (0: off)");
+  if (!(o.temperature >= 0) || !std::isfinite(o.temperature))
+    return refuse("temp", o.temperature, "0 or more (0: greedy)");
+  return Error::success();
+}
+
+void Sampler::penalize(std::vector<Candidate> &candidates, ArrayRef<int32_t> history) const {
+  if (options.repeatPenalty == 1)
+    return;
+  std::vector<int32_t> recent = history.take_back(std::min<size_t>(history.size(), options.repeatLast)).vec();
+  llvm::sort(recent);
+  recent.erase(std::unique(recent.begin(), recent.end()), recent.end());
+  for (int32_t id : recent) {
+    double &logit = candidates[id].logit;
+    logit = logit > 0 ? logit / options.repeatPenalty : logit * options.repeatPenalty;
+  }
+}
+
+/// Sorts by likelihood and cuts by top-k, top-p and min-p; at least one stays.
+void Sampler::keepLikely(std::vector<Candidate> &candidates) const {
+  auto likelier = [](const Candidate &a, const Candidate &b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+  };
+  size_t keep = options.topK > 0 ? std::min<size_t>(options.topK, candidates.size()) : candidates.size();
+  std::partial_sort(candidates.begin(), candidates.begin() + keep, candidates.end(), likelier);
+  candidates.resize(keep);
+  double sum = 0;
+  for (Candidate &candidate : candidates)
+    sum += candidate.probability = std::exp(candidate.logit - candidates.front().logit);
+  double reached = 0;
+  size_t likely = 0;
+  while (likely < candidates.size() && (likely == 0 || reached < options.topP * sum))
+    reached += candidates[likely++].probability;
+  // Relative to the likeliest, whose probability stands as 1.
+  while (likely > 1 && candidates[likely - 1].probability < options.minP)
+    --likely;
+  candidates.resize(likely);
+}
+
+int32_t Sampler::draw(const std::vector<Candidate> &candidates) {
+  double sum = 0;
+  std::vector<double> upTo;
+  for (const Candidate &candidate : candidates)
+    upTo.push_back(sum += std::exp((candidate.logit - candidates.front().logit) / options.temperature));
+  // 53 random bits: the standard's distributions differ from library to library.
+  double at = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
+  size_t chosen = std::upper_bound(upTo.begin(), upTo.end(), at) - upTo.begin();
+  return candidates[std::min(chosen, candidates.size() - 1)].id;
+}
+
+Expected<int32_t> Sampler::next(ArrayRef<float> logits, ArrayRef<int32_t> history) {
+  for (auto [id, logit] : enumerate(logits))
+    if (!std::isfinite(logit))
+      return createStringError(formatv("logit of id {0} is {1}, expected a finite number; are the weights whole? "
+                                       "`ck-jit inspect --check-tensors` looks at them",
+                                       id, logit));
+  if (options.temperature == 0 && options.repeatPenalty == 1)
+    return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  std::vector<Candidate> candidates;
+  candidates.reserve(logits.size());
+  for (auto [id, logit] : enumerate(logits))
+    candidates.push_back({static_cast<int32_t>(id), logit});
+  penalize(candidates, history);
+  if (options.temperature == 0)
+    return std::max_element(candidates.begin(), candidates.end(),
+                            [](const Candidate &a, const Candidate &b) { return a.logit < b.logit; })
+        ->id;
+  keepLikely(candidates);
+  return draw(candidates);
+}

@@ -1,0 +1,121 @@
+//===- SamplerTest.cpp - The next token from logits -----------------------===//
+#include "ModelRun.h"
+#include "ckjit/Engine/Sampler.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+
+using namespace ckjit;
+using namespace ckjit::test;
+
+namespace {
+
+constexpr int kDraws = 20000;
+
+/// How often each id is drawn, as a share.
+std::map<int32_t, double> shares(const SamplerOptions &options, llvm::ArrayRef<float> logits,
+                                 llvm::ArrayRef<int32_t> history = {}) {
+  Sampler sampler(options);
+  std::map<int32_t, double> found;
+  for (int i = 0; i < kDraws; ++i)
+    found[must(sampler.next(logits, history))] += 1.0 / kDraws;
+  return found;
+}
+
+/// Five standard deviations of a share of kDraws draws.
+double margin(double share) { return 5 * std::sqrt(share * (1 - share) / kDraws); }
+
+float logOf(double p) { return static_cast<float>(std::log(p)); }
+
+/// Probabilities 0.5, 0.2, 0.15, 0.1, 0.05.
+const std::vector<float> kLogits = {logOf(0.1), logOf(0.5), logOf(0.05), logOf(0.2), logOf(0.15)};
+
+} // namespace
+
+TEST_CASE("greedy takes the largest logit, the lowest id of equals") {
+  Sampler sampler({});
+  CHECK(must(sampler.next({0.5f, 2.0f, -1.0f, 2.0f}, {})) == 1);
+  CHECK(must(sampler.next({-3.0f}, {})) == 0);
+}
+
+TEST_CASE("draws follow the softmax at temperature 1, and its power otherwise") {
+  for (double temperature : {1.0, 0.5, 2.0}) {
+    SamplerOptions options;
+    options.temperature = temperature;
+    options.seed = 42;
+    const std::map<int32_t, double> found = shares(options, kLogits);
+    double sum = 0;
+    for (float logit : kLogits)
+      sum += std::exp(logit / temperature);
+    for (int32_t id = 0; id < 5; ++id) {
+      const double expected = std::exp(kLogits[static_cast<size_t>(id)] / temperature) / sum;
+      INFO("temperature " << temperature << ", id " << id);
+      CHECK(std::abs(found.at(id) - expected) <= margin(expected));
+    }
+  }
+}
+
+TEST_CASE("top-k, top-p and min-p cut the tail and keep the proportions") {
+  SamplerOptions options;
+  options.temperature = 1;
+  SamplerOptions k = options, p = options, m = options, one = options;
+  k.topK = 2;      // 0.5 and 0.2
+  p.topP = 0.71;   // 0.5 + 0.2 < 0.71, so 0.15 too
+  m.minP = 0.25;   // at least 0.125
+  one.topP = 1e-9; // the likeliest always stays
+  CHECK(shares(one, kLogits) == std::map<int32_t, double>{{1, shares(one, kLogits).at(1)}});
+  const std::map<int32_t, double> ofK = shares(k, kLogits), ofP = shares(p, kLogits), ofM = shares(m, kLogits);
+  CHECK(ofK.size() == 2);
+  CHECK(std::abs(ofK.at(1) - 0.5 / 0.7) <= margin(0.5 / 0.7));
+  CHECK(ofP.size() == 3);
+  CHECK(std::abs(ofP.at(4) - 0.15 / 0.85) <= margin(0.15 / 0.85));
+  CHECK(ofM.size() == 3);
+  CHECK(std::abs(ofM.at(3) - 0.2 / 0.85) <= margin(0.2 / 0.85));
+}
+
+TEST_CASE("recent ids become less likely, positive and negative logits alike") {
+  SamplerOptions options;
+  options.repeatPenalty = 2;
+  options.repeatLast = 2;
+  Sampler sampler(options);
+  CHECK(must(sampler.next({3.0f, 2.0f}, {0})) == 1);  // 1.5 against 2
+  CHECK(must(sampler.next({-1.0f, -1.5f}, {0})) == 1); // -2 against -1.5
+  CHECK(must(sampler.next({3.0f, 2.0f}, {0, 1, 1})) == 0); // id 0 is too long ago
+  CHECK(must(sampler.next({3.0f, 2.0f}, {0, 0})) == 1);    // twice counts once: 1.5, not 0.75, but still less
+  CHECK(must(sampler.next({3.9f, 1.2f}, {0, 0})) == 0);    // 1.95 against 1.2; twice would be 0.975
+}
+
+TEST_CASE("the seed decides the draws") {
+  SamplerOptions options;
+  options.temperature = 1;
+  auto draw = [&](uint64_t seed) {
+    options.seed = seed;
+    Sampler sampler(options);
+    std::vector<int32_t> ids;
+    for (int i = 0; i < 50; ++i)
+      ids.push_back(must(sampler.next(kLogits, {})));
+    return ids;
+  };
+  CHECK(draw(1) == draw(1));
+  CHECK(draw(1) != draw(2));
+}
+
+TEST_CASE("logits that aren't finite and options out of range are refused") {
+  Sampler sampler({});
+  CHECK_THAT(llvm::toString(sampler.next({0.0f, std::numeric_limits<float>::quiet_NaN()}, {}).takeError()),
+             Catch::Contains("logit of id 1 is") && Catch::Contains("finite"));
+  auto message = [](auto change) {
+    SamplerOptions options;
+    change(options);
+    return llvm::toString(checkSampler(options));
+  };
+  CHECK_FALSE(static_cast<bool>(checkSampler({})));
+  CHECK_THAT(message([](SamplerOptions &o) { o.temperature = -1; }), Catch::Contains("temp is -1"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.temperature = std::nan(""); }), Catch::Contains("temp is"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.topP = 0; }), Catch::Contains("top-p is 0"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.topP = 1.5; }), Catch::Contains("top-p is 1.5"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.minP = 2; }), Catch::Contains("min-p is 2"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.topK = -3; }), Catch::Contains("top-k is -3"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.repeatPenalty = 0; }), Catch::Contains("repeat-penalty is 0"));
+}
