@@ -21,6 +21,7 @@ Verb initVerb();    ///< InitVerb.cpp
 Verb emitVerb();    ///< EmitVerb.cpp
 Verb runVerb();     ///< RunVerb.cpp
 Verb benchVerb();   ///< BenchVerb.cpp
+Verb generateVerb();///< GenerateVerb.cpp
 
 /// Wrong usage noticed after parsing; the tool exits with code 2.
 llvm::Error usageError(const llvm::Twine &message);
