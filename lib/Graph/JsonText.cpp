@@ -1,8 +1,7 @@
 //===- JsonText.cpp - Bounded reading of JSON files and fields ------------===//
 #include "JsonText.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
@@ -26,34 +25,17 @@ std::string describe(const json::Value &value) {
   return text;
 }
 
-/// Reads at most kMaxJsonBytes + 1 bytes: the one too many tells that the file is too large,
-/// also when it is a pipe or a device and has no size.
-static Expected<std::string> readBounded(sys::fs::file_t file, StringRef path) {
-  std::string text;
-  constexpr size_t kChunkBytes = 64 * 1024;
-  while (text.size() <= kMaxJsonBytes) {
-    size_t old = text.size();
-    text.resize(old + kChunkBytes);
-    Expected<size_t> got =
-        sys::fs::readNativeFile(file, MutableArrayRef<char>(text.data() + old, kChunkBytes));
-    if (!got)
-      return textError(path + ": cannot be read: " + toString(got.takeError()));
-    text.resize(old + *got);
-    if (*got == 0)
-      return text;
-  }
-  return textError(path + ": is larger than " + Twine(kMaxJsonBytes) +
-                   " bytes, the most that is read as JSON; is it the right file?");
-}
-
 Expected<std::string> readJsonFile(StringRef path) {
-  if (sys::fs::is_directory(path))
-    return textError(path + ": is a directory, expected a JSON file");
-  Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
+  Expected<std::unique_ptr<RegularFile>> file = RegularFile::open(path);
   if (!file)
-    return textError(path + ": cannot be opened: " + toString(file.takeError()));
-  scope_exit close([&] { (void)sys::fs::closeFile(*file); });
-  return readBounded(*file, path);
+    return file.takeError();
+  if ((*file)->size() > kMaxJsonBytes)
+    return fieldError(path, "file size", Twine((*file)->size()) + " bytes",
+                      "at most " + Twine(kMaxJsonBytes) + " bytes of JSON; is it the right file?");
+  std::string text((*file)->size(), '\0');
+  if (Error error = (*file)->read(0, text.data(), text.size()))
+    return error;
+  return text;
 }
 
 /// Deepest nesting of brackets outside strings; exact for the prefix that is JSON, which is all a

@@ -1,6 +1,6 @@
 //===- AtomicFile.cpp - A file that appears whole or not at all -----------===//
 #include "AtomicFile.h"
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,7 +2,7 @@
 #ifndef CKJIT_LIB_WEIGHTS_BUMPCONFIG_H
 #define CKJIT_LIB_WEIGHTS_BUMPCONFIG_H
 
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "ckjit/Weights/Bump.h"
 
 namespace ckjit::weights {

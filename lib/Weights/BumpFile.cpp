@@ -1,9 +1,9 @@
 //===- BumpFile.cpp - Opens, checks and reads a weight file ---------------===//
+#include "ckjit/Graph/RegularFile.h"
 #include "ckjit/Weights/Bump.h"
 #include "BumpConfig.h"
 #include "BumpFormat.h"
 #include "BumpTensors.h"
-#include "RegularFile.h"
 #include "Sha256.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"

@@ -1,7 +1,7 @@
 //===- BumpTensors.cpp - Where each tensor stands in the file -------------===//
 #include "BumpTensors.h"
 #include "BumpFormat.h"
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 

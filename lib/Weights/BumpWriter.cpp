@@ -1,8 +1,8 @@
 //===- BumpWriter.cpp - Writes a BUMPWGT3 file ----------------------------===//
 #include "AtomicFile.h"
 #include "BumpFormat.h"
-#include "RegularFile.h"
 #include "Sha256.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/Endian.h"

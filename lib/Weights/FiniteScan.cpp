@@ -1,6 +1,6 @@
 //===- FiniteScan.cpp - Looks for NaN and Inf in the weights --------------===//
 #include "BumpFormat.h"
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,5 +1,5 @@
 //===- TokenFile.cpp - Reads token ids ------------------------------------===//
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"
@@ -7,7 +7,6 @@
 
 using namespace llvm;
 using namespace ckjit;
-using namespace ckjit::weights;
 
 static constexpr uint64_t kTokenBytes = 4;
 

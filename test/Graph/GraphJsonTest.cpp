@@ -223,7 +223,7 @@ TEST_CASE("text that isn't a map is refused") {
   CHECK(messageOf(parseGraphJson(std::string(1000000, '['), "ir.json")) ==
         "ir.json: nests 1000000 levels deep, expected at most 64");
   CHECK_THAT(messageOf(parseGraphJson(kMap.substr(0, kMap.size() - 3), "ir.json")), Contains("is not JSON"));
-  CHECK_THAT(messageOf(loadGraphJson("/no/such/ir.json")), Contains("/no/such/ir.json: cannot be opened"));
+  CHECK_THAT(messageOf(loadGraphJson("/no/such/ir.json")), Contains("/no/such/ir.json: file: cannot be read"));
 }
 
 TEST_CASE("a map is read from a file") {

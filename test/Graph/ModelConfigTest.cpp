@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace ckjit;
 using namespace ckjit::test;
@@ -278,12 +280,24 @@ TEST_CASE("files are read whole, and what can't be read says why") {
   TemporaryFile bad("{");
   CHECK_THAT(messageOf(loadModelConfig(bad.path)), Contains(bad.path.c_str()) && Contains("is not JSON"));
   CHECK_THAT(messageOf(loadModelConfig("/no/such/config.json")),
-             Contains("/no/such/config.json: cannot be opened: No such file"));
-  CHECK(messageOf(loadModelConfig("/")) == "/: is a directory, expected a JSON file");
-  // Endless, and without a size to ask for.
-  CHECK_THAT(messageOf(loadModelConfig("/dev/zero")), Contains("/dev/zero: is larger than 16777216 bytes"));
+             Contains("/no/such/config.json: file: cannot be read: No such file"));
+  CHECK(messageOf(loadModelConfig("/")) == "/: file: found a directory, expected a regular file");
+  CHECK(messageOf(loadModelConfig("/dev/zero")) == "/dev/zero: file: found a character device, expected a regular file");
   std::string large = withFields("") + std::string(16 << 20, ' ');
   CHECK_THAT(refusal(large), Contains("expected at most 16777216"));
+  TemporaryFile largeFile(large);
+  CHECK_THAT(messageOf(loadModelConfig(largeFile.path)),
+             Contains("file size: found " + std::to_string(large.size()) + " bytes, expected at most 16777216 bytes of JSON"));
+}
+
+TEST_CASE("a pipe without writer is refused and not waited for") {
+  TemporaryFile file("");
+  std::string pipe = (file.path + ".pipe").str();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::string asConfig = messageOf(loadModelConfig(pipe)), asGraph = messageOf(loadGraphJson(pipe));
+  REQUIRE(::unlink(pipe.c_str()) == 0);
+  CHECK(asConfig == pipe + ": file: found a pipe, expected a regular file");
+  CHECK(asGraph == asConfig);
 }
 
 TEST_CASE("a written config reads back the same") {

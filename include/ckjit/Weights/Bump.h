@@ -10,9 +10,7 @@
 
 namespace ckjit {
 
-namespace weights {
 class RegularFile;
-}
 
 enum class BumpKind : uint8_t { V3, V2, Raw };
 
@@ -75,7 +73,7 @@ public:
 
 private:
   BumpFile();
-  std::unique_ptr<weights::RegularFile> file;
+  std::unique_ptr<RegularFile> file;
 };
 
 /// Writes a complete BUMPWGT3 with the config footer (SPEC 0.3), atomically

@@ -1,5 +1,5 @@
 //===- RegularFile.cpp - Bounded reads of a regular file ------------------===//
-#include "RegularFile.h"
+#include "ckjit/Graph/RegularFile.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 using namespace llvm;
-using namespace ckjit::weights;
+using namespace ckjit;
 
-Error ckjit::weights::fieldError(StringRef path, const Twine &field, const Twine &found, const Twine &expected) {
+Error ckjit::fieldError(StringRef path, const Twine &field, const Twine &found, const Twine &expected) {
   return createStringError(path + ": " + field + ": found " + found + ", expected " + expected);
 }
 

@@ -1,6 +1,6 @@
 //===- RegularFile.h - Bounded reads of a regular file ----------*- C++ -*-===//
-#ifndef CKJIT_LIB_WEIGHTS_REGULARFILE_H
-#define CKJIT_LIB_WEIGHTS_REGULARFILE_H
+#ifndef CKJIT_GRAPH_REGULARFILE_H
+#define CKJIT_GRAPH_REGULARFILE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace ckjit::weights {
+namespace ckjit {
 
 /// "PATH: FIELD: found FOUND, expected EXPECTED" - the form of every complaint about a file.
 llvm::Error fieldError(llvm::StringRef path, const llvm::Twine &field, const llvm::Twine &found,
@@ -37,5 +37,5 @@ private:
   uint64_t bytes = 0;
 };
 
-} // namespace ckjit::weights
+} // namespace ckjit
 #endif
