@@ -5,45 +5,94 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
 using namespace ckjit;
 using namespace ckjit::weights;
 
-/// The file that is to be replaced: what a link points to, not the link.
-static Expected<std::string> replaceable(StringRef path) {
-  sys::fs::file_status status;
-  if (sys::fs::status(path, status))
-    return path.str();
-  if (status.type() != sys::fs::file_type::regular_file)
-    return fieldError(path, "output file",
-                      status.type() == sys::fs::file_type::directory_file ? "a directory" : "a device or pipe",
-                      "the path of a regular file, or of none yet");
-  SmallString<128> real;
-  if (std::error_code code = sys::fs::real_path(path, real))
-    return createStringError(code, path + ": " + code.message());
-  return std::string(real);
+/// As many links as the kernel follows.
+static constexpr int kMaxLinks = 40;
+
+/// Where the links that start at `path` end, be there a file or not yet.
+static Expected<std::string> behindLinks(StringRef path) {
+  SmallString<128> at(path);
+  for (int links = 0; sys::fs::is_symlink_file(at); ++links) {
+    std::error_code code = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+    SmallString<128> to;
+    if (links < kMaxLinks)
+      to = std::filesystem::read_symlink(at.c_str(), code).string();
+    if (code)
+      return createStringError(code, path + ": " + code.message());
+    if (sys::path::is_relative(to)) {
+      SmallString<128> folder = sys::path::parent_path(at);
+      sys::path::append(folder, to);
+      to = folder;
+    }
+    at = to;
+  }
+  return std::string(at);
+}
+
+/// Opens a file of a name of its own beside `target`; -1 and errno when that fails. (LLVM's makers of unique names
+/// would also replace each % in the folders' names.)
+static int openNew(StringRef target, mode_t mode, std::string &path) {
+  constexpr int kTries = 100;
+  int fd = -1;
+  for (int i = 0; i < kTries && fd < 0 && (i == 0 || errno == EEXIST); ++i) {
+    path = formatv("{0}.{1:x-8}.tmp", target, sys::Process::GetRandomNumber()).str();
+    fd = sys::RetryAfterSignal(-1, ::open, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  }
+  return fd;
 }
 
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
-  Expected<std::string> target = replaceable(path);
+  Expected<std::string> target = behindLinks(path);
   if (!target)
     return target.takeError();
-  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(*target + ".%%%%%%%%.tmp");
-  if (!file)
-    return createStringError(path + ": cannot create a temporary file beside it: " + toString(file.takeError()) +
+  sys::fs::file_status status;
+  bool exists = !sys::fs::status(*target, status);
+  if (exists && status.type() != sys::fs::file_type::regular_file)
+    return fieldError(path, "output file",
+                      status.type() == sys::fs::file_type::directory_file ? "a directory" : "a device or pipe",
+                      "the path of a regular file, or of none yet");
+  // A new file gets what the umask leaves.
+  mode_t mode = exists ? static_cast<mode_t>(status.permissions()) : 0666;
+  std::string temporary;
+  int fd = openNew(*target, mode, temporary);
+  if (fd < 0)
+    return createStringError(path + ": cannot create a temporary file beside it: " + sys::StrError() +
                              "; expected a writable folder");
-  return std::unique_ptr<AtomicFile>(new AtomicFile(std::move(*target), std::move(*file)));
+  sys::RemoveFileOnSignal(temporary);
+  std::unique_ptr<AtomicFile> file(new AtomicFile(std::move(*target), std::move(temporary), fd));
+  if (exists && ::fchmod(fd, mode) != 0)
+    return file->failed("setting its mode");
+  return file;
 }
 
 AtomicFile::~AtomicFile() {
-  if (!done)
-    consumeError(file.discard());
+  ::close(fd);
+  if (temporary.empty())
+    return;
+  (void)sys::fs::remove(temporary);
+  sys::DontRemoveFileOnSignal(temporary);
+}
+
+Error AtomicFile::checkSpace(uint64_t bytes) const {
+  ErrorOr<sys::fs::space_info> space = sys::fs::disk_space(temporary);
+  if (!space || space->available >= bytes)
+    return Error::success();
+  return createStringError(formatv("{0}: needs {1} bytes, its file system has {2} free; nothing was changed", target,
+                                   bytes, space->available));
 }
 
 Error AtomicFile::failed(StringRef step) const {
@@ -61,7 +110,7 @@ Error AtomicFile::append(ArrayRef<uint8_t> bytes) {
 Error AtomicFile::overwrite(uint64_t offset, ArrayRef<uint8_t> bytes) {
   while (!bytes.empty()) {
     ssize_t written =
-        sys::RetryAfterSignal(-1, ::pwrite, file.FD, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        sys::RetryAfterSignal(-1, ::pwrite, fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0)
       return failed("writing");
     bytes = bytes.drop_front(written);
@@ -81,12 +130,12 @@ static void syncFolderOf(StringRef path) {
 }
 
 Error AtomicFile::commit() {
-  if (sys::RetryAfterSignal(-1, ::fsync, file.FD) != 0)
+  if (sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
     return failed("fsync");
-  done = true; // keep() removes the temporary file itself when it fails
-  if (Error error = file.keep(target))
-    return createStringError(target + ": rename of the temporary file: " + toString(std::move(error)) +
-                             "; nothing was changed");
+  if (std::error_code code = sys::fs::rename(temporary, target))
+    return createStringError(target + ": rename of the temporary file: " + code.message() + "; nothing was changed");
+  sys::DontRemoveFileOnSignal(temporary);
+  temporary.clear();
   syncFolderOf(target);
   return Error::success();
 }

@@ -5,20 +5,22 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
 #include <memory>
 #include <string>
 
 namespace ckjit::weights {
 
-/// Writes to a temporary file beside the target; commit() makes it the target.
-/// Without commit() the temporary file is removed and the target is as before.
+/// Writes to a temporary file beside the target; commit() makes it the target, with the mode that a file there had.
+/// Without commit(), and when a signal ends the program, the temporary file is removed and the target is as before.
 class AtomicFile {
 public:
-  /// Error when the target exists and isn't a regular file, or when its folder can't be written.
+  /// Links are followed, also to a file that isn't there yet. Error when the target exists and isn't a regular file,
+  /// or when its folder can't be written.
   static llvm::Expected<std::unique_ptr<AtomicFile>> create(llvm::StringRef path);
   ~AtomicFile();
 
+  /// Error when the file system has less than `bytes` free, so that what cannot fit isn't begun.
+  llvm::Error checkSpace(uint64_t bytes) const;
   llvm::Error append(llvm::ArrayRef<uint8_t> bytes);
   /// Replaces bytes that were appended before.
   llvm::Error overwrite(uint64_t offset, llvm::ArrayRef<uint8_t> bytes);
@@ -26,13 +28,13 @@ public:
   llvm::Error commit();
 
 private:
-  AtomicFile(std::string target, llvm::sys::fs::TempFile file) : target(std::move(target)), file(std::move(file)) {}
+  AtomicFile(std::string target, std::string temporary, int fd)
+      : target(std::move(target)), temporary(std::move(temporary)), fd(fd) {}
   llvm::Error failed(llvm::StringRef step) const;
 
-  std::string target;
-  llvm::sys::fs::TempFile file;
+  std::string target, temporary;
+  int fd;
   uint64_t end = 0;
-  bool done = false;
 };
 
 } // namespace ckjit::weights

@@ -87,6 +87,53 @@ TEST_CASE("through a link the file is replaced, not the link") {
   CHECK(llvm::sys::fs::is_symlink_file(dir.file("link")));
 }
 
+TEST_CASE("through a chain of links to nothing the file appears where they end") {
+  TempDir dir, elsewhere;
+  REQUIRE(::symlink(elsewhere.file("real").c_str(), dir.file("first").c_str()) == 0);
+  REQUIRE(::symlink("first", dir.file("second").c_str()) == 0);
+  REQUIRE(llvm::toString(writeFileAtomically(dir.file("second"), "new")) == "");
+  CHECK(readBytes(elsewhere.file("real")) == "new");
+  CHECK(llvm::sys::fs::is_symlink_file(dir.file("first")));
+  CHECK(llvm::sys::fs::is_symlink_file(dir.file("second")));
+}
+
+TEST_CASE("links in a circle are an error") {
+  TempDir dir;
+  REQUIRE(::symlink(dir.file("b").c_str(), dir.file("a").c_str()) == 0);
+  REQUIRE(::symlink(dir.file("a").c_str(), dir.file("b").c_str()) == 0);
+  CHECK_THAT(llvm::toString(writeFileAtomically(dir.file("a"), "x")), Contains("a: Too many levels of symbolic links"));
+}
+
+TEST_CASE("a replaced file keeps its mode, a new one gets what the umask leaves") {
+  TempDir dir;
+  auto modeOf = [&](const char *name) {
+    struct stat status;
+    REQUIRE(::stat(dir.file(name).c_str(), &status) == 0);
+    return status.st_mode & 07777;
+  };
+  mode_t before = ::umask(027);
+  for (mode_t mode : {0600, 0644, 0666}) {
+    writeBytes(dir.file("f"), "old");
+    writeBytes(dir.file("m.bump"), "old");
+    REQUIRE(::chmod(dir.file("f").c_str(), mode) == 0);
+    REQUIRE(::chmod(dir.file("m.bump").c_str(), mode) == 0);
+    CHECK(llvm::toString(writeFileAtomically(dir.file("f"), "new")) == "");
+    CHECK(llvm::toString(writeRandomModel(dir.file("m.bump"), smallConfig(), 1)) == "");
+    CHECK(modeOf("f") == mode);
+    CHECK(modeOf("m.bump") == mode);
+  }
+  CHECK(llvm::toString(writeFileAtomically(dir.file("new"), "x")) == "");
+  CHECK(modeOf("new") == 0640);
+  ::umask(before);
+}
+
+TEST_CASE("folders and files with % in their names") {
+  TempDir dir;
+  REQUIRE(::mkdir(dir.file("50%").c_str(), 0700) == 0);
+  CHECK(llvm::toString(writeFileAtomically(dir.file("50%/%f"), "x")) == "");
+  CHECK(readBytes(dir.file("50%/%f")) == "x");
+}
+
 TEST_CASE("a config that isn't valid is refused before anything is written") {
   TempDir dir;
   ModelConfig config = smallConfig();

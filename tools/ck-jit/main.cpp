@@ -1,8 +1,10 @@
 //===- main.cpp - The ck-jit tool -----------------------------------------===//
 #include "Verbs.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <fmt/format.h>
 
 using namespace llvm;
@@ -125,8 +127,28 @@ int finish(int code) {
 
 Error ckjit::tool::usageError(const Twine &message) { return make_error<UsageError>(message.str()); }
 
+/// LLVM's handlers remove temporary files when a signal ends the program. One that the program's parent ignores (a
+/// background job, nohup) doesn't end it, so it stays ignored.
+class IgnoredSignals {
+public:
+  IgnoredSignals() {
+    for (int signal : {SIGHUP, SIGINT, SIGTERM})
+      if (struct sigaction now; sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN)
+        ignored.push_back(signal);
+  }
+  void restore() const {
+    for (int signal : ignored)
+      (void)std::signal(signal, SIG_IGN);
+  }
+
+private:
+  SmallVector<int, 3> ignored;
+};
+
 int main(int argc, char **argv) {
+  IgnoredSignals ignored;
   InitLLVM init(argc, argv);
+  ignored.restore();
   hideForeignOptions();
   return finish(dispatch(ArrayRef<const char *>(argv, argc)));
 }
