@@ -46,7 +46,8 @@ BumpHeader ckjit::weights::decodeHeader(const HeaderBytes &bytes) {
 
 HeaderBytes ckjit::weights::encodeHeader(const BumpHeader &header) {
   HeaderBytes bytes{};
-  std::copy(kMagicV3.begin(), kMagicV3.end(), bytes.begin());
+  StringRef magic = header.version == 2 ? kMagicV2 : kMagicV3;
+  std::copy(magic.begin(), magic.end(), bytes.begin());
   for (const Field32 &field : kFields32)
     endian::write32le(bytes.data() + field.offset, header.*field.member);
   for (const Field64 &field : kFields64)

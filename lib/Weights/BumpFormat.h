@@ -23,7 +23,7 @@ using HeaderBytes = std::array<uint8_t, kHeaderBytes>;
 
 /// Fields of the header from byte 8 on; the magic is the caller's affair.
 BumpHeader decodeHeader(const HeaderBytes &bytes);
-/// The 128 bytes of a BUMPWGT3 header.
+/// The 128 bytes of a header; its magic follows from its version.
 HeaderBytes encodeHeader(const BumpHeader &header);
 /// The header that belongs to `config`, checksum still zero.
 BumpHeader headerFor(const ModelConfig &config);

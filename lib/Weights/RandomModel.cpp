@@ -6,7 +6,9 @@
 //
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 using namespace ckjit;
@@ -56,30 +58,75 @@ Distribution distributionOf(StringRef name, const ModelConfig &config) {
       .Default(normal(0.1)); // biases
 }
 
-void fillTensor(const TensorSpec &spec, const Distribution &distribution, uint64_t state, float *dst) {
+/// Hands elements on in pieces. After an error it takes no more.
+class Pieces {
+public:
+  explicit Pieces(TensorSink sink) : sink(sink) { pending.reserve(kPieceElements); }
+
+  void append(float value) {
+    pending.push_back(value);
+    ++count;
+    if (pending.size() == kPieceElements)
+      flush();
+  }
+  void appendZerosUpTo(int64_t position) {
+    while (count < position)
+      append(0.0f);
+  }
+  bool failed() const { return static_cast<bool>(message); }
+  Error finish() {
+    flush();
+    return message ? createStringError(*message) : Error::success();
+  }
+
+private:
+  static constexpr size_t kPieceElements = size_t(1) << 16;
+
+  void flush() {
+    if (!message)
+      if (Error error = sink(pending))
+        message = toString(std::move(error));
+    pending.clear();
+  }
+
+  TensorSink sink;
+  std::vector<float> pending;
+  int64_t count = 0;
+  std::optional<std::string> message;
+};
+
+Error produceTensor(const TensorSpec &spec, const Distribution &distribution, uint64_t state, TensorSink sink) {
+  Pieces pieces(sink);
   spec.forEachLogicalRun([&](int64_t first, int64_t count) {
-    for (float *at = dst + first, *end = at + count; at != end; ++at) {
+    if (pieces.failed())
+      return;
+    pieces.appendZerosUpTo(first);
+    for (int64_t i = 0; i < count; ++i) {
       state += kGolden;
-      *at = static_cast<float>(centredSum(splitmix(state)) + distribution.shift) * distribution.factor;
+      pieces.append(static_cast<float>(centredSum(splitmix(state)) + distribution.shift) * distribution.factor);
     }
   });
+  if (!pieces.failed())
+    pieces.appendZerosUpTo(spec.elements());
+  return pieces.finish();
 }
 } // namespace
 
 Error ckjit::writeRandomModel(StringRef path, const ModelConfig &config, uint64_t seed,
-                              function_ref<void(int64_t, int64_t)> progress) {
+                              function_ref<void(int64_t, int64_t)> progress, BumpKind kind) {
   if (Error error = validateConfig(config, path))
     return error;
   int64_t total = 0, done = 0;
   for (const TensorSpec &spec : weightTensors(config))
-    total += spec.elements();
+    total = checkedAdd(total, spec.elements()).value_or(std::numeric_limits<int64_t>::max());
   uint64_t index = 0;
-  return writeBump(path, config, [&](const TensorSpec &spec, float *dst) {
+  auto produce = [&](const TensorSpec &spec, TensorSink sink) {
     if (progress)
       progress(done, total);
+    done += spec.elements();
     // Each tensor has a stream of its own, far from the others.
     uint64_t state = splitmix(splitmix(seed + kGolden) + ++index * kGolden);
-    fillTensor(spec, distributionOf(spec.name, config), state, dst);
-    done += spec.elements();
-  });
+    return produceTensor(spec, distributionOf(spec.name, config), state, sink);
+  };
+  return writeBumpInPieces(path, config, produce, kind);
 }

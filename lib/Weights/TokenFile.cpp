@@ -4,6 +4,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstdlib>
 
 using namespace llvm;
 using namespace ckjit;
@@ -28,6 +29,11 @@ Expected<std::vector<int32_t>> ckjit::readTokens(StringRef path, int64_t vocab, 
     return file.takeError();
   if (Error error = checkSize(**file, context))
     return error;
+  // Asked of malloc first: a vector that cannot grow ends the program. A sparse file may claim any size.
+  if (void *probe = std::malloc((*file)->size()))
+    std::free(probe);
+  else
+    return createStringError(path + ": no memory for its " + Twine((*file)->size()) + " bytes");
   std::vector<int32_t> tokens((*file)->size() / kTokenBytes);
   if (Error error = (*file)->read(0, tokens.data(), (*file)->size()))
     return error;

@@ -1,4 +1,5 @@
 //===- RandomModelTest.cpp - Seeded models, the same everywhere -----------===//
+#include "AllocationProbe.h"
 #include "TestFiles.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -96,6 +97,68 @@ TEST_CASE("weights have the deviations that keep a model well-conditioned") {
     CHECK(m.deviation / deviation == Approx(1).margin(5 / std::sqrt(2 * n)));
     CHECK(m.largest < std::fabs(mean) + 3.5 * deviation);
   }
+}
+
+TEST_CASE("memory is bounded, however large a tensor is") {
+  ModelConfig config = smallConfig();
+  config.vocabSize = 200000; // 24 MiB of token_emb
+  TempDir dir;
+  resetLargestAllocation();
+  REQUIRE(llvm::toString(writeRandomModel(dir.file("r.bump"), config, 1)) == "");
+  CHECK(largestAllocation() <= size_t(1) << 20);
+}
+
+TEST_CASE("a model larger than the disk is an error before anything is written") {
+  ModelConfig config = smallConfig();
+  config.vocabSize = 2147483647;
+  config.hiddenSize = 65536; // 2^49 bytes of token_emb
+  TempDir dir;
+  std::string message = llvm::toString(writeRandomModel(dir.file("r.bump"), config, 1));
+  CHECK_THAT(message, Catch::Contains("r.bump: needs ") && Catch::Contains(" bytes, its file system has ") &&
+                          Catch::Contains("free; nothing was changed"));
+  CHECK(dir.list().empty());
+}
+
+TEST_CASE("the three formats hold the same tensors, and each reads back") {
+  TempDir dir;
+  const std::string v3 = randomFile(dir, smallConfig(), 5), tensors = withoutFooter(v3).substr(164);
+  auto written = [&](BumpKind kind) {
+    REQUIRE(llvm::toString(writeRandomModel(dir.file("other"), smallConfig(), 5, nullptr, kind)) == "");
+    return readBytes(dir.file("other"));
+  };
+  CHECK(written(BumpKind::V3) == v3);
+
+  std::string v2 = written(BumpKind::V2);
+  CHECK(v2.substr(0, 8) == "BUMPWGT2");
+  CHECK(get(v2, 8, 4) == 2);
+  CHECK(v2.substr(12, 52) == v3.substr(12, 52)); // the dims
+  CHECK(v2.substr(96, 32) == std::string(32, '\0'));
+  CHECK(v2.substr(128) == tensors);
+  std::string sealed = v2;
+  seal(sealed);
+  CHECK(v2 == sealed);
+  CHECK_THAT(openError(dir.file("other")), Catch::Contains("config: found no BUMPV5MD footer"));
+
+  writeBytes(dir.file("config.json"), writeModelConfig(smallConfig()));
+  auto second = llvm::cantFail(BumpFile::open(dir.file("other")));
+  CHECK(second->kind == BumpKind::V2);
+  CHECK(second->checksum == ChecksumState::Ok);
+  CHECK(second->tensors[0].fileOffset == 128);
+
+  CHECK(written(BumpKind::Raw) == tensors);
+  CHECK_THAT(openError(dir.file("other")), Catch::Contains("a headerless weight file needs --raw"));
+  auto third = llvm::cantFail(BumpFile::open(dir.file("other"), {.allowRaw = true}));
+  CHECK(third->kind == BumpKind::Raw);
+  CHECK(third->config == smallConfig());
+  CHECK(third->tensors.back().fileOffset + third->tensors.back().bytes == tensors.size());
+}
+
+TEST_CASE("a writer of too few elements is told so") {
+  TempDir dir;
+  std::string message = llvm::toString(writeBumpInPieces(
+      dir.file("m.bump"), smallConfig(), [](const TensorSpec &, TensorSink sink) { return sink({1.0f, 2.0f}); }));
+  CHECK(message == dir.file("m.bump") + ": token_emb: found 2 elements from the program, expected 352");
+  CHECK(dir.list().empty());
 }
 
 TEST_CASE("progress goes up to all elements, tensor by tensor") {

@@ -13,16 +13,26 @@ namespace ckjit::tool {
 namespace {
 
 cl::SubCommand initCommand("init", "Write a model of random weights\n\n"
-                                   "  Writes a BUMPWGT3 weight file for the model that CONFIG describes, its weights random but\n"
-                                   "  well-conditioned, with the config in its footer: everything runs on it, and it says nothing\n"
-                                   "  sensible. The same seed gives the same file on every machine.\n\n"
-                                   "  Example:\n"
-                                   "    ck-jit init config.json -o model.bump --seed 7");
+                                   "  Writes a weight file for the model that CONFIG describes, its weights random but\n"
+                                   "  well-conditioned: everything runs on it, and it says nothing sensible. The same seed gives\n"
+                                   "  the same file on every machine. The formats:\n\n"
+                                   "    v3    BUMPWGT3, with the config in its footer: runs as it is\n"
+                                   "    v2    BUMPWGT2, without dtype table and footer: run it with --config FILE, or with\n"
+                                   "          config.json beside it\n"
+                                   "    raw   the tensors alone, as the seed's --out-weights writes them: run it with --raw, and\n"
+                                   "          the config as for v2\n\n"
+                                   "  Examples:\n"
+                                   "    ck-jit init config.json -o model.bump --seed 7\n"
+                                   "    ck-jit init config.json -o weights.bin --format=raw");
 
 GraphOptions graphOptions(initCommand);
 cl::opt<std::string> outputPath("o", cl::sub(initCommand), cl::value_desc("FILE"), cl::desc("The file to write"));
 cl::opt<uint64_t> seed("seed", cl::sub(initCommand), cl::value_desc("N"), cl::init(0),
                        cl::desc("Seed of the random numbers (default 0)"));
+cl::opt<BumpKind> format("format", cl::sub(initCommand), cl::init(BumpKind::V3), cl::desc("What to write (default v3)"),
+                         cl::values(clEnumValN(BumpKind::V3, "v3", "BUMPWGT3, with the config in its footer"),
+                                    clEnumValN(BumpKind::V2, "v2", "BUMPWGT2; to be run with a config"),
+                                    clEnumValN(BumpKind::Raw, "raw", "no header; to be run with --raw and a config")));
 
 /// One line on the terminal that counts up; silent when stderr is something else.
 class Progress {
@@ -53,7 +63,7 @@ Error run() {
   {
     Progress progress;
     auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
-    if (Error error = writeRandomModel(outputPath, graph->config, seed, show))
+    if (Error error = writeRandomModel(outputPath, graph->config, seed, show, format))
       return error;
   }
   uint64_t bytes = 0;

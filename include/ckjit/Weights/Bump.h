@@ -76,18 +76,28 @@ private:
   std::unique_ptr<RegularFile> file;
 };
 
-/// Writes a complete BUMPWGT3 with the config footer (SPEC 0.3), atomically
-/// (temporary file beside it, fsync, rename). `fill(spec, dst)` gives each
-/// tensor's elements in file order, into a zeroed buffer; padding must stay zero.
-/// On an error the file at `path` is as it was before.
+/// Takes the next elements of a tensor, padding (zeros) included.
+using TensorSink = llvm::function_ref<llvm::Error(llvm::ArrayRef<float>)>;
+
+/// Writes a complete file of fp32 tensors, atomically (temporary file beside it, fsync, rename). `produce(spec, sink)`
+/// is called for each tensor in file order and gives all its elements to `sink`, in pieces of any size.
+/// BUMPWGT3 ends with the config footer (SPEC 0.3); BUMPWGT2 and headerless files (SPEC 2.2) end with the last tensor,
+/// so whoever reads them needs a config. On an error the file at `path` is as it was before.
+llvm::Error writeBumpInPieces(llvm::StringRef path, const ModelConfig &config,
+                              llvm::function_ref<llvm::Error(const TensorSpec &, TensorSink)> produce,
+                              BumpKind kind = BumpKind::V3);
+
+/// The same for tensors that are there whole: `fill(spec, dst)` puts each one's elements into a zeroed buffer; padding
+/// must stay zero.
 llvm::Error writeBump(llvm::StringRef path, const ModelConfig &config,
-                      llvm::function_ref<void(const TensorSpec &, float *)> fill);
+                      llvm::function_ref<void(const TensorSpec &, float *)> fill, BumpKind kind = BumpKind::V3);
 
 /// A random model of good conditioning (logits of order 10): padding zero, seeded, the same bytes on
-/// every machine.
+/// every machine, and the same tensors in every `kind` of file. Memory is bounded whatever the dims.
 /// `progress` hears before each tensor how many of all elements are written.
 llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, uint64_t seed,
-                             llvm::function_ref<void(int64_t done, int64_t total)> progress = nullptr);
+                             llvm::function_ref<void(int64_t done, int64_t total)> progress = nullptr,
+                             BumpKind kind = BumpKind::V3);
 
 /// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename).
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes);
