@@ -22,9 +22,10 @@ struct ResolvedConfig {
   std::string source;
 };
 
-/// SPEC 0.3: --config FILE, then the footer, then config.json beside the file, else an error.
-llvm::Expected<ResolvedConfig> resolveConfig(const RegularFile &file, const std::optional<Footer> &footer,
-                                             const BumpOpenOptions &options);
+/// SPEC 0.3: --config FILE, then the footer, then config.json beside the file, else an error. What is given must say
+/// the same as the footer, when there is one.
+llvm::Expected<ResolvedConfig> resolveConfig(const RegularFile &file, uint64_t payloadStart,
+                                             const std::optional<Footer> &footer, const BumpOpenOptions &options);
 
 /// Compares each dim of the header with the config.
 llvm::Error checkHeaderDims(llvm::StringRef path, const BumpHeader &header, const ResolvedConfig &resolved);

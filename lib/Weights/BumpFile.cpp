@@ -104,7 +104,7 @@ private:
   }
 
   Error takeConfig(const std::optional<Footer> &footer) {
-    Expected<ResolvedConfig> resolved = resolveConfig(file, footer, options);
+    Expected<ResolvedConfig> resolved = resolveConfig(file, headBytes(), footer, options);
     if (!resolved)
       return resolved.takeError();
     if (Error error = out.kind == BumpKind::Raw ? Error::success()

@@ -2,8 +2,10 @@
 #include "BumpTensors.h"
 #include "BumpFormat.h"
 #include "ckjit/Graph/RegularFile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <limits>
 
 using namespace llvm;
 using namespace ckjit;
@@ -125,12 +127,45 @@ std::string endOfShortPayload(const Slots &slots, int64_t found) {
   return "the file ends after the last tensor";
 }
 
-Error checkSize(StringRef path, const Slots &slots, int64_t layers, bool equalLayers, Payload payload) {
+/// Which of the two numbers that no header holds would make fp32 tensors fill `found` bytes: "num_key_value_heads 1
+/// (not 2)"; empty when neither does.
+std::string fittingDim(const ModelConfig &config, int64_t found) {
+  auto fits = [&](const ModelConfig &other) {
+    return totalBytes(Slots(other, {}), other.numLayers, /*equalLayers=*/true) == found;
+  };
+  ModelConfig other = config;
+  for (int64_t heads = 1; heads <= config.numHeads / heads; ++heads)
+    for (int64_t divisor : {heads, config.numHeads / heads})
+      if (other.numKVHeads = divisor; config.numHeads % heads == 0 && fits(other))
+        return formatv("num_key_value_heads {0} (not {1})", divisor, config.numKVHeads);
+  other = config;
+  other.intermediateSize = kAlignElements;
+  std::optional<int64_t> one = totalBytes(Slots(other, {}), config.numLayers, true);
+  other.intermediateSize = 2 * kAlignElements;
+  std::optional<int64_t> two = totalBytes(Slots(other, {}), config.numLayers, true);
+  if (!one || !two || found < *one)
+    return "";
+  int64_t steps = (found - *one) / (*two - *one), last = checkedMul(steps + 1, kAlignElements).value_or(0);
+  if (last == 0 || last > std::numeric_limits<int32_t>::max())
+    return "";
+  other.intermediateSize = last;
+  return fits(other) ? formatv("intermediate_size {0} to {1} (not {2})", last - kAlignElements + 1, last,
+                               config.intermediateSize)
+                           .str()
+                     : "";
+}
+
+Error checkSize(StringRef path, const ModelConfig &config, const Slots &slots, ArrayRef<uint8_t> dtypes,
+                Payload payload) {
   int64_t found = static_cast<int64_t>(payload.end - payload.start);
-  std::optional<int64_t> expected = totalBytes(slots, layers, equalLayers);
+  std::optional<int64_t> expected = totalBytes(slots, config.numLayers, /*equalLayers=*/dtypes.empty());
   if (expected && *expected == found)
     return Error::success();
   std::string wanted = expected ? formatv("{0}", *expected).str() : "more than 2^63";
+  bool plain = all_of(dtypes, [](uint8_t code) { return code == 0; });
+  if (std::string dim = plain ? fittingDim(config, found) : ""; !dim.empty())
+    return fieldError(path, "bytes of tensor data", Twine(found),
+                      wanted + "; the file's size fits a config with " + dim);
   if (expected && *expected < found)
     return fieldError(path, "bytes of tensor data", Twine(found),
                       formatv("{0}; the {1} bytes after the last tensor are no config footer", wanted,
@@ -147,7 +182,7 @@ Expected<std::vector<BumpTensor>> ckjit::weights::placeTensors(StringRef path, c
     return error;
   if (Error error = checkBlockRules(path, config, slots, dtypes))
     return error;
-  if (Error error = checkSize(path, slots, config.numLayers, dtypes.empty(), payload))
+  if (Error error = checkSize(path, config, slots, dtypes, payload))
     return error;
   std::vector<BumpTensor> tensors;
   uint64_t offset = payload.start;

@@ -1,5 +1,6 @@
 //===- BumpConfigTest.cpp - Which config belongs to a file, and overrides -===//
 #include "TestFiles.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <catch2/catch.hpp>
 
@@ -25,13 +26,39 @@ TEST_CASE("--config comes before the footer, the footer before config.json") {
   CHECK(sourceOf(path) == "footer");
 
   std::string given = elsewhere.file("given.json");
+  writeBytes(given, writeModelConfig(smallConfig()));
+  CHECK(sourceOf(path, {.configPath = given}) == "--config " + given);
+
+  writeBytes(path, withoutFooter(bytes));
   writeBytes(given, writeModelConfig(other));
   CHECK(sourceOf(path, {.configPath = given}) == "--config " + given);
   CHECK(llvm::cantFail(BumpFile::open(path, {.configPath = given}))->config.rmsNormEps == 0.5f);
-
-  writeBytes(path, withoutFooter(bytes));
   CHECK(sourceOf(path) == "config.json beside the file");
   CHECK(llvm::cantFail(BumpFile::open(path))->config.rmsNormEps == 0.5f);
+}
+
+TEST_CASE("a config that contradicts the file's footer is refused by field, with both values and both places") {
+  TempDir dir;
+  smallFile(dir);
+  const std::string path = dir.file("small.bump"), given = dir.file("given.json");
+  auto check = [&](auto change, const std::string &field, const std::string &found, const std::string &expected) {
+    ModelConfig config = smallConfig();
+    change(config);
+    writeBytes(given, writeModelConfig(config));
+    const std::string tail = ", expected " + expected + ", as in the file's own footer";
+    CHECK_THAT(openError(path, {.configPath = given}),
+               Contains("small.bump: " + field + ": found " + found + " in --config " + given + tail));
+    CHECK_THAT(openError(path, {.graphConfig = config}),
+               Contains("small.bump: " + field + ": found " + found + " in the graph" + tail));
+  };
+  // None of these shows in the header; the first two keep the file's size.
+  check([](ModelConfig &c) { c.rmsNormEps = 0.5f; }, "rms_norm_eps", "0.5", "9.999999975e-07");
+  check([](ModelConfig &c) { c.ropeTheta = 500000; }, "rope_theta", "500000", "10000");
+  check([](ModelConfig &c) { c.ropeTheta = 0; }, "rope_theta", "0", "10000");
+  check([](ModelConfig &c) { c.intermediateSize = 41; }, "intermediate_size", "41", "40");
+  check([](ModelConfig &c) { c.numKVHeads = 2; }, "num_key_value_heads", "2", "1");
+  check([](ModelConfig &c) { c.vocabSize = 12; }, "vocab_size", "12", "11");
+  check([](ModelConfig &c) { c.contextWindow = 4; }, "max_position_embeddings", "4", "5");
 }
 
 TEST_CASE("without any config the error says where one was sought") {
@@ -64,6 +91,11 @@ TEST_CASE("a damaged footer is an error") {
     bytes[footer + 47] ^= 1;
     writeBytes(path, bytes);
     CHECK_THAT(openError(path), Contains("config footer, SHA-256"));
+    // Found is what the bytes give, expected what is stored.
+    bytes[footer + 47] ^= 1;
+    std::string right = llvm::toHex(bytes.substr(footer + 16), true), wrong = right;
+    wrong[63] = "1032547698badcfe"[std::string("0123456789abcdef").find(right[63])];
+    CHECK_THAT(openError(path), Contains("found " + right + ", expected " + wrong));
   }
   SECTION("a length beyond the file") {
     for (uint64_t length : {uint64_t(bytes.size()), uint64_t(1) << 40, ~uint64_t(0)}) {
@@ -91,7 +123,7 @@ TEST_CASE("a damaged footer is an error") {
 TEST_CASE("dims that the header doesn't hold are caught by the file's size") {
   TempDir dir;
   std::string path = dir.file("small.bump");
-  smallFile(dir);
+  writeBytes(path, withoutFooter(smallFile(dir)));
   ModelConfig kv = smallConfig(), wide = smallConfig();
   kv.numKVHeads = 2;
   wide.intermediateSize = 49;
@@ -99,6 +131,12 @@ TEST_CASE("dims that the header doesn't hold are caught by the file's size") {
     writeBytes(dir.file("c.json"), writeModelConfig(config));
     CHECK_THAT(openError(path, {.configPath = dir.file("c.json")}), Contains("bytes of tensor data: found"));
   }
+  writeBytes(dir.file("c.json"), writeModelConfig(kv));
+  CHECK_THAT(openError(path, {.configPath = dir.file("c.json")}),
+             Contains("the file's size fits a config with num_key_value_heads 1 (not 2)"));
+  writeBytes(dir.file("c.json"), writeModelConfig(wide));
+  CHECK_THAT(openError(path, {.configPath = dir.file("c.json")}),
+             Contains("the file's size fits a config with intermediate_size 33 to 48 (not 49)"));
 }
 
 TEST_CASE("a config that the format cannot express is refused by field") {

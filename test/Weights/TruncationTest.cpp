@@ -73,7 +73,37 @@ TEST_CASE("a file with footer, cut at every boundary and at every byte of the fo
     INFO("cut to " << size << " of " << bytes.size());
     CHECK_THAT(errorOfCut(dir, bytes, size), Contains("cut.bump: ") && Contains(": found ") && Contains("expected "));
   }
-  CHECK_THAT(errorOfCut(dir, bytes, bytes.size() - 1), Contains("a cut file loses it"));
+  CHECK_THAT(errorOfCut(dir, bytes, bytes.size() - footerBytes(bytes)), Contains("a cut file loses it"));
+}
+
+TEST_CASE("one byte cut or added anywhere behind the dtype table, without any config given: both sizes are named") {
+  TempDir dir;
+  const std::string bytes = smallFile(dir);
+  const size_t json = bytes.size() - footerBytes(bytes), footer = bytes.size() - 48;
+  // Tensors, the JSON's inside, magic, length and SHA-256 of the footer, the end.
+  for (size_t at : {size_t(164), json - 200, json - 1, json + 5, json + 100, footer - 1, footer, footer + 3, footer + 7,
+                    footer + 8, footer + 12, footer + 16, footer + 30, bytes.size() - 1, bytes.size()})
+    for (int change : {-1, 1}) {
+      if (at == bytes.size() && change < 0)
+        continue;
+      std::string changed = bytes;
+      change < 0 ? changed.erase(at, 1) : changed.insert(at, 1, 'x');
+      writeBytes(dir.file("changed.bump"), changed);
+      INFO("byte " << at << " of " << bytes.size() << (change < 0 ? " cut" : " added"));
+      std::string message = openError(dir.file("changed.bump"));
+      INFO(message);
+      if (at < json) {
+        size_t right = json - 164;
+        CHECK_THAT(message, Contains("bytes of tensor data: found " + std::to_string(right + change) + ", expected " +
+                                     std::to_string(right)));
+      } else {
+        bool whole = message.find("found " + std::to_string(changed.size()) + " bytes, expected " +
+                                  std::to_string(bytes.size())) != std::string::npos;
+        bool inside = message.find("the file has " + std::to_string(changed.size()) + " bytes, expected " +
+                                   std::to_string(bytes.size())) != std::string::npos;
+        CHECK((whole || inside));
+      }
+    }
 }
 
 TEST_CASE("BUMPWGT2 and headerless files, cut at every boundary") {
