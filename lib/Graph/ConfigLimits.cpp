@@ -22,13 +22,34 @@ constexpr FieldRule kRules[] = {
     {"final_logit_softcapping", FieldRule::Off},
     {"logits_scaling", FieldRule::One},
     {"logit_scale", FieldRule::One},
+    {"lm_head_multiplier", FieldRule::One},
+    {"key_multiplier", FieldRule::One},
+    {"clip_qkv", FieldRule::Absent},
+    {"use_logn_attn", FieldRule::False},
     {"use_qk_norm", FieldRule::False},
     {"qk_layernorm", FieldRule::False},
     {"qk_norm", FieldRule::False},
     {"alibi", FieldRule::False},
     {"kv_lora_rank", FieldRule::Absent},
+    {"q_lora_rank", FieldRule::Absent},
+    // Keys and values, or masks, that differ from layer to layer.
+    {"cross_layer_attention", FieldRule::False},
+    {"use_cla", FieldRule::False},
+    {"cla_share_factor", FieldRule::One},
+    {"num_kv_shared_layers", FieldRule::Off},
+    {"cross_attention_layers", FieldRule::Absent},
+    {"attention_chunk_size", FieldRule::Absent},
+    {"global_attn_every_n_layers", FieldRule::One},
+    {"local_attention", FieldRule::Absent},
+    // Norms with a bias, or in other places.
+    {"layer_norm_bias", FieldRule::False},
+    {"norm_bias", FieldRule::False},
+    {"use_post_norm", FieldRule::False},
+    {"post_norm", FieldRule::False},
     // Scaled embeddings and residuals.
     {"embedding_multiplier", FieldRule::One},
+    {"embedding_scale", FieldRule::One},
+    {"scale_embedding", FieldRule::False},
     {"residual_multiplier", FieldRule::One},
     {"scale_emb", FieldRule::One},
     {"scale_depth", FieldRule::Absent},
@@ -38,6 +59,12 @@ constexpr FieldRule kRules[] = {
     {"rope_pct", FieldRule::One},
     {"rope_interleaved", FieldRule::False},
     {"no_rope_layers", FieldRule::Absent},
+    {"no_rope_layer_interval", FieldRule::Off},
+    {"rope_ratio", FieldRule::One},
+    {"use_dynamic_ntk", FieldRule::False},
+    // A theta by a name that isn't read, or a second one.
+    {"rotary_emb_base", FieldRule::Absent},
+    {"rope_local_base_freq", FieldRule::Absent},
     // Another block structure.
     {"use_parallel_residual", FieldRule::False},
     {"parallel_attn", FieldRule::False},
@@ -103,6 +130,8 @@ public:
   std::string run() {
     checkTied();
     checkHeadDim();
+    checkRotatedDims();
+    checkEpsAliases();
     checkRopeObject("rope_scaling");
     checkRopeObject("rope_parameters");
     checkSlidingWindow();
@@ -121,6 +150,8 @@ private:
     reasons.push_back((key + " is " + found + ", expected " + expected).str());
   }
 
+  /// Absent counts as true, whatever a model class of Hugging Face would take: the weight file has no head of its own
+  /// (SPEC 2.5), so its config can only mean a tied one. Whoever writes a file from a checkpoint has to ask there.
   void checkTied() {
     const json::Value *tied = getEither(scope, root, "tie_word_embeddings");
     if (tied && tied->getAsBoolean() != true)
@@ -133,6 +164,25 @@ private:
       return;
     refuse("head_dim", describe(*dim),
            Twine(config.hiddenSize) + "/" + Twine(config.numHeads) + " (hidden size / heads)");
+  }
+
+  /// RoPE turns whole heads.
+  void checkRotatedDims() {
+    for (StringRef key : {"rotary_dim", "rope_dim", "rotary_ndims"}) {
+      const json::Value *dim = get(scope, key);
+      if (dim && !isNumber(*dim, double(config.hiddenSize) / double(config.numHeads)))
+        refuse(key, describe(*dim),
+               Twine(config.hiddenSize) + "/" + Twine(config.numHeads) + " (the whole head: hidden size / heads)");
+    }
+  }
+
+  /// An eps by a name that isn't read may only repeat the one that is.
+  void checkEpsAliases() {
+    for (StringRef key : {"norm_eps", "norm_epsilon", "layer_norm_epsilon", "layernorm_epsilon"}) {
+      const json::Value *eps = get(scope, key);
+      if (eps && static_cast<float>(eps->getAsNumber().value_or(-1)) != config.rmsNormEps)
+        refuse(key, describe(*eps), "the rms_norm_eps of " + describe(json::Value(double(config.rmsNormEps))));
+    }
   }
 
   /// rope_scaling and rope_parameters: only plain RoPE, whose type is "default" or "none"; without a

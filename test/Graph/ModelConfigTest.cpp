@@ -206,6 +206,35 @@ TEST_CASE("fields that the weight format can't express are refused by name") {
       {R"("kv_lora_rank": 512)", "kv_lora_rank is 512, expected none"},
       {R"("alibi": true)", "alibi is true"},
       {R"("rope_interleaved": true)", "rope_interleaved is true"},
+      {R"("rotary_dim": 8)", "rotary_dim is 8, expected 64/4 (the whole head"},
+      {R"("rope_dim": 8)", "rope_dim is 8, expected 64/4"},
+      {R"("rotary_ndims": 4)", "rotary_ndims is 4"},
+      {R"("clip_qkv": 8.0)", "clip_qkv is 8, expected none"},
+      {R"("use_logn_attn": true)", "use_logn_attn is true"},
+      {R"("lm_head_multiplier": 0.5)", "lm_head_multiplier is 0.5, expected 1"},
+      {R"("key_multiplier": 0.5)", "key_multiplier is 0.5, expected 1"},
+      {R"("q_lora_rank": 1536)", "q_lora_rank is 1536, expected none"},
+      {R"("cross_layer_attention": true)", "cross_layer_attention is true, expected false"},
+      {R"("use_cla": true)", "use_cla is true"},
+      {R"("cla_share_factor": 2)", "cla_share_factor is 2, expected 1"},
+      {R"("num_kv_shared_layers": 10)", "num_kv_shared_layers is 10, expected 0"},
+      {R"("cross_attention_layers": [3])", "cross_attention_layers is an array, expected none"},
+      {R"("attention_chunk_size": 8)", "attention_chunk_size is 8, expected none"},
+      {R"("global_attn_every_n_layers": 3)", "global_attn_every_n_layers is 3, expected 1"},
+      {R"("local_attention": 128)", "local_attention is 128, expected none"},
+      {R"("layer_norm_bias": true)", "layer_norm_bias is true, expected false"},
+      {R"("norm_bias": true)", "norm_bias is true"},
+      {R"("use_post_norm": true)", "use_post_norm is true"},
+      {R"("post_norm": true)", "post_norm is true"},
+      {R"("embedding_scale": 8)", "embedding_scale is 8, expected 1"},
+      {R"("scale_embedding": true)", "scale_embedding is true"},
+      {R"("no_rope_layer_interval": 4)", "no_rope_layer_interval is 4, expected 0 or null"},
+      {R"("rope_ratio": 50)", "rope_ratio is 50, expected 1"},
+      {R"("use_dynamic_ntk": true)", "use_dynamic_ntk is true"},
+      {R"("rotary_emb_base": 10000)", "rotary_emb_base is 10000, expected none"},
+      {R"("rope_local_base_freq": 10000)", "rope_local_base_freq is 10000"},
+      {R"("layer_norm_epsilon": 1e-6)", "layer_norm_epsilon is"},
+      {R"("norm_eps": 1e-6, "rms_norm_eps": 1e-5)", "norm_eps is"},
   };
   for (const Case &c : cases) {
     INFO(c.fields);
@@ -240,6 +269,12 @@ TEST_CASE("harmless values of those fields are accepted") {
            R"("hidden_act": "swish", "attention_bias": true, "mlp_bias": false, "rope_interleaved": false)",
            R"("query_pre_attn_scalar": 16, "attention_multiplier": 0.25, "embedding_multiplier": 1.0)",
            R"("num_local_experts": 0, "pretraining_tp": 1, "eos_token_id": [1, 2, 3])",
+           R"("rotary_dim": 16, "rope_dim": 16, "clip_qkv": null, "cross_layer_attention": false)",
+           R"("global_attn_every_n_layers": 1, "no_rope_layer_interval": 0, "layer_norm_bias": false)",
+           R"("norm_eps": 1e-5, "layer_norm_epsilon": 0.00001)",
+           // A weight file has no head of its own, so a config that is silent means a tied one.
+           R"("tie_word_embeddings": true)",
+           R"("tie_word_embeddings": null)",
        }) {
     INFO(fields);
     CHECK(parsed(withFields(fields)) == ModelConfig{2, 64, 128, 4, 4, 1, 32, 1e-5f, 0.0f});

@@ -50,7 +50,8 @@ struct ConfigOptions {
 llvm::Error validateConfig(const ModelConfig &config, llvm::StringRef where);
 
 /// Reads an HF-style config.json text (SPEC 1.1: keys, aliases, text_config
-/// scope) and validates it. `where` names the file in messages.
+/// scope) and validates it. `where` names the file in messages. A file without
+/// tie_word_embeddings counts as tied: the weight format has no head of its own.
 llvm::Expected<ModelConfig> parseModelConfig(llvm::StringRef json, llvm::StringRef where,
                                              const ConfigOptions &options = {});
 
