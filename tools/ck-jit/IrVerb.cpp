@@ -2,6 +2,7 @@
 #include "GraphOptions.h"
 #include "Verbs.h"
 #include "ckjit/Weights/Bump.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -23,12 +24,21 @@ cl::SubCommand irCommand(
 
 GraphOptions graphOptions(irCommand, ShapeOnly::Offer);
 cl::opt<bool> backwardFlag("backward", cl::sub(irCommand),
-                           cl::desc("Print the backward graph too (in --skeleton: sketch it too)"));
+                           cl::desc("Show the backward graph too: printed, in --skeleton, and in --json, where its nodes "
+                                  "follow the forward ones. Such a map is no program: --ir refuses it"));
 cl::opt<std::string> jsonPath("json", cl::sub(irCommand), cl::value_desc("FILE"),
                               cl::desc("Write the graph as a JSON IR map to FILE"));
 cl::opt<bool> skeletonFlag("skeleton", cl::sub(irCommand), cl::desc("Print the C skeleton of the graph after it"));
 cl::opt<std::string> outputPath("o", cl::sub(irCommand), cl::value_desc("FILE"), cl::init("-"),
                                 cl::desc("Write what would be printed to FILE (default: - for the screen)"));
+
+/// The nodes that are shown: with --backward, those of the backward graph stand behind.
+CKIRGraph shown(const CKIRGraph &graph) {
+  CKIRGraph all = graph;
+  if (backwardFlag)
+    append_range(all.nodes, buildBackwardGraph(graph).nodes);
+  return all;
+}
 
 std::string render(const CKIRGraph &graph) {
   std::string text = dumpGraph(graph);
@@ -47,7 +57,7 @@ Error run() {
   if (!graph)
     return graph.takeError();
   if (!jsonPath.empty())
-    if (Error e = writeFileAtomically(jsonPath, writeGraphJson(*graph)))
+    if (Error e = writeFileAtomically(jsonPath, writeGraphJson(shown(*graph))))
       return e;
   std::string text = render(*graph);
   if (outputPath != "-")
