@@ -129,7 +129,9 @@ constexpr StringLiteral kGenerated[] = {
     "sse4a",      "adx",        "avx512f",      "avx512cd",        "avx512bw", "avx512dq", "avx512vl",  "avx512vnni",
     "avx512bf16", "avx512fp16", "avx512vbmi",   "avx512vbmi2",     "avx512ifma", "avx512bitalg", "avx512vpopcntdq",
     "avxvnni",    "avxifma",    "avxneconvert", "avxvnniint8",     "avxvnniint16", "gfni", "vpclmulqdq", "vaes",
-    "pclmul",     "aes",        "tbm",          "avx512vp2intersect"};
+    "pclmul",     "aes",        "tbm",          "avx512vp2intersect", "avx10.1", "avx10.2",
+    "egpr",       "ndd",          "push2pop2",       "ppx",     "ccmp",    "nf",          "cf",
+    "zu"};
 
 } // namespace
 

@@ -192,6 +192,18 @@ TEST_CASE("code runs here when this machine has what the code may use") {
   CHECK_THAT(message, Catch::Contains("chimera") && Catch::Contains("xop") && Catch::Contains("native"));
 }
 
+TEST_CASE("every instruction set that a CPU's list adds to APX and AVX10 keeps its code from running elsewhere") {
+  for (const char *feature : {"egpr", "ndd", "push2pop2", "ppx", "ccmp", "nf", "cf", "zu", "avx10.1", "avx10.2"}) {
+    INFO(feature);
+    TargetDescription target = describe("x86-64");
+    target.features += std::string(",+") + feature;
+    if (!describe("native").has(feature))
+      CHECK_THAT(llvm::toString(checkRunsHere(target)), Catch::Contains(std::string("it lacks ") + feature + ";"));
+    // And the CPU that has it is known to have it.
+    CHECK(describe("diamondrapids").has(feature));
+  }
+}
+
 TEST_CASE("features of systems, which virtual machines hide, don't keep code from running") {
   TargetDescription target = describe("x86-64");
   target.features += ",+sgx,+mwaitx,+wbnoinvd,+pku";
