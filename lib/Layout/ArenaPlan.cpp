@@ -18,8 +18,6 @@ constexpr int64_t kMaxLayers = 65535;
 /// Places buffers one after the other, each on a cache line.
 class Cursor {
 public:
-  explicit Cursor(const ModelConfig &config) : config(config) {}
-
   /// Gives `buffer` its offset and bytes; false when either passes 2^63.
   bool place(Buffer &buffer) {
     std::optional<int64_t> bytes = sizeOf(buffer);
@@ -45,7 +43,6 @@ public:
     return up ? std::optional<int64_t>(*up / kCacheLineBytes * kCacheLineBytes) : std::nullopt;
   }
 
-  const ModelConfig &config;
   int64_t offset = 0;
 };
 
@@ -98,7 +95,7 @@ Expected<ArenaPlan> ckjit::planArena(const ModelConfig &config, const PlanOption
                                      kMaxLayers));
   ArenaPlan plan;
   plan.config = config;
-  Cursor cursor(config);
+  Cursor cursor;
   if (Error error = placeRows(Scope::Global, -1, cursor, options, plan))
     return error;
   plan.layersStart = cursor.offset;

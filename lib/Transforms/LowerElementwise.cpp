@@ -3,6 +3,7 @@
 #include "ProgramUses.h"
 #include "RowsElementwise.h"
 #include "LoopDialects.h"
+#include "ckjit/Graph/CKIRGraph.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -13,7 +14,6 @@ namespace ckjit::ck {
 #include "ckjit/Transforms/Passes.h.inc"
 
 namespace {
-constexpr int64_t kIgnoredTarget = -100;
 /// Independent partial sums that hide the latency of an addition.
 constexpr int64_t kPartialSums = 4;
 

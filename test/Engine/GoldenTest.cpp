@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ModelRun.h"
-#include "llvm/Support/FileSystem.h"
+#include "Support/SharedData.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <catch2/catch.hpp>
@@ -16,15 +16,6 @@ using namespace ckjit::test;
 using llvm::StringRef;
 
 namespace {
-
-/// Path below the shared folder; empty, with a message, if it isn't there.
-std::string sharedPath(StringRef relative) {
-  std::string path = std::string(CKJIT_SHARED_DIR) + "/" + relative.str();
-  if (llvm::sys::fs::exists(path))
-    return path;
-  WARN("skipped: shared data " << relative.str() << " not found");
-  return "";
-}
 
 std::string readFile(const std::string &path) {
   return must(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path)))->getBuffer().str();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Capture.h"
+#include "Support/SharedData.h"
 #include "Support/TestModel.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -19,15 +19,6 @@ using namespace ckjit::test;
 using llvm::StringRef;
 
 namespace {
-
-/// Path below the shared folder; empty, with a message, if it isn't there.
-std::string sharedPath(StringRef relative) {
-  std::string path = std::string(CKJIT_SHARED_DIR) + "/" + relative.str();
-  if (llvm::sys::fs::exists(path))
-    return path;
-  WARN("skipped: shared data " << relative.str() << " not found");
-  return "";
-}
 
 std::string readFile(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);

@@ -13,9 +13,6 @@
 
 namespace ckjit {
 
-/// A target id that cross entropy passes over.
-inline constexpr int32_t kIgnoredTarget = -100;
-
 /// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread
 /// and no session running; sessions of several threads take turns at the team.
 class Model {

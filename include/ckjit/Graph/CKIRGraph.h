@@ -26,6 +26,9 @@ struct NodeId {
   auto operator<=>(const NodeId &) const = default;
 };
 
+/// The target id at which the loss passes over a position (SPEC 0.6).
+inline constexpr int32_t kIgnoredTarget = -100;
+
 /// Node number that means "the input of this layer" (IN).
 inline constexpr uint16_t kLayerInput = 0xFFFF;
 inline constexpr size_t kMaxNodeInputs = 4;
