@@ -162,7 +162,8 @@ void Compilation::collect() {
     result.buffers.push_back({buffer.getName().str(), layer, *buffer.getOffset(), bytes});
   });
   for (auto function : module->getOps<mlir::func::FuncOp>())
-    result.kernels += function->hasAttr(ck::kKernelAttr);
+    if (function->hasAttr(ck::kKernelAttr))
+      result.kernels.push_back(function.getName().str());
   if (auto bytes = (*module)->getAttrOfType<mlir::IntegerAttr>(ck::kArenaBytesAttr))
     result.arenaBytes = bytes.getInt();
 }

@@ -188,7 +188,7 @@ Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFil
   report.target = options->target.cpu;
   report.vectorBits = options->target.vectorBits;
   report.threads = (*model)->threads();
-  report.kernels = (*model)->compiled().kernels;
+  report.kernels = (*model)->compiled().kernels.size();
   report.compile = (*model)->compiled().times;
   return model;
 }

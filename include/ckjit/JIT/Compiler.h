@@ -43,7 +43,7 @@ struct CompiledObject {
   TargetDescription target;           ///< the CPU it was made for
   std::vector<ProgramBuffer> buffers; ///< weights, slots and extra buffers, not scratch
   uint64_t arenaBytes = 0;
-  unsigned kernels = 0;
+  std::vector<std::string> kernels;   ///< their names, in the order of the program
   bool decode = false; ///< there is a function `decode` too
   CompileTimes times;
   const ProgramBuffer *find(llvm::StringRef name, int layer = -1) const;
