@@ -353,4 +353,13 @@ Error runReference(const CKIRGraph &graph, WeightLookup weights, ArrayRef<int32_
   return Walker(graph, weights, tokens, sink).run(*kinds);
 }
 
+std::vector<double> referenceLosses(const ReferenceValue &logits, ArrayRef<int32_t> targets) {
+  std::vector<double> losses;
+  for (auto [row, target] : enumerate(targets)) {
+    ArrayRef<double> values = ArrayRef(logits.data).slice(row * logits.cols, logits.cols);
+    losses.push_back(target < 0 ? 0 : reference::crossEntropy(values, target));
+  }
+  return losses;
+}
+
 } // namespace ckjit

@@ -207,4 +207,11 @@ Matrix lmHead(const ModelConfig &config, const Matrix &x, const float *tokenEmb)
   return out;
 }
 
+double crossEntropy(llvm::ArrayRef<double> logits, int64_t target) {
+  double top = *std::max_element(logits.begin(), logits.end()), sum = 0;
+  for (double logit : logits)
+    sum += logit == top ? 1 : std::exp(logit - top); // the difference of two infinities has no exponential
+  return std::log(sum) + (top - logits[target]);
+}
+
 } // namespace ckjit::reference

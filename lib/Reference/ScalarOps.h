@@ -64,5 +64,8 @@ Matrix contract(const ModelConfig &config, const Matrix &x, const float *w2, con
 /// x [T][D] times token_emb [V][aD] transposed; [T][V].
 Matrix lmHead(const ModelConfig &config, const Matrix &x, const float *tokenEmb);
 
+/// log of the sum of exp(logits), minus the target's logit.
+double crossEntropy(llvm::ArrayRef<double> logits, int64_t target);
+
 } // namespace ckjit::reference
 #endif

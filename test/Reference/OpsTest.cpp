@@ -257,3 +257,19 @@ TEST_CASE("final norm and tied head") {
   requireData(run.at("final_output"), {3, 8});
   requireData(run.at("logits"), {11, 20.5, 10});
 }
+
+TEST_CASE("cross entropy is the log of the sum of exponentials minus the target's logit") {
+  // exp(ln 1), exp(ln 2), exp(ln 5): shares 1/8, 2/8 and 5/8. The second row is too large for exp alone.
+  ReferenceValue logits{"logits", -1, -1, "lm_head", 3, 3, {0, std::log(2.0), std::log(5.0), 1000, 1000, 0, 1, 2, 3}};
+  const std::vector<double> losses = referenceLosses(logits, {2, 0, -100});
+  REQUIRE(losses.size() == 3);
+  CHECK(losses[0] == Approx(std::log(8.0 / 5.0)).epsilon(1e-14));
+  CHECK(losses[1] == Approx(std::log(2.0)).epsilon(1e-14));
+  CHECK(losses[2] == 0);
+  // An infinite logit takes the whole sum; as the target it leaves inf - inf.
+  logits.data = {0, INFINITY, 0, 0, INFINITY, 0, 0, NAN, INFINITY};
+  const std::vector<double> infinite = referenceLosses(logits, {0, 1, 0});
+  CHECK(infinite[0] == INFINITY);
+  CHECK(std::isnan(infinite[1]));
+  CHECK(std::isnan(infinite[2]));
+}

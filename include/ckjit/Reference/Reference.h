@@ -35,5 +35,9 @@ using WeightLookup = llvm::function_ref<const float *(llvm::StringRef name, int 
 llvm::Error runReference(const CKIRGraph &graph, WeightLookup weights, llvm::ArrayRef<int32_t> tokens,
                          llvm::function_ref<bool(const ReferenceValue &)> sink);
 
+/// Cross entropy of each row of `logits` [T][V] with its target, [T]; 0 where the target is negative and so
+/// ignored. One target a row, each below V.
+std::vector<double> referenceLosses(const ReferenceValue &logits, llvm::ArrayRef<int32_t> targets);
+
 } // namespace ckjit
 #endif
