@@ -140,6 +140,8 @@ Error AtomicFile::commit() {
   return Error::success();
 }
 
+Error ckjit::checkWritable(StringRef path) { return AtomicFile::create(path).takeError(); }
+
 Error ckjit::writeFileAtomically(StringRef path, StringRef bytes) {
   Expected<std::unique_ptr<AtomicFile>> file = AtomicFile::create(path);
   if (!file)

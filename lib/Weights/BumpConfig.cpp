@@ -127,7 +127,7 @@ Expected<ResolvedConfig> ckjit::weights::resolveConfig(const RegularFile &file, 
   };
   if (options.graphConfig || !options.configPath.empty()) {
     Expected<ResolvedConfig> given =
-        options.graphConfig ? resolve(*options.graphConfig, "the graph")
+        options.graphConfig ? resolve(*options.graphConfig, options.graphSource)
                             : resolve(loadModelConfig(options.configPath), "--config " + options.configPath);
     if (given && footer)
       if (Error error = checkAgainstFooter(file, *footer, *given))

@@ -150,6 +150,8 @@ private:
         return error;
       hash.update(ArrayRef(chunk).take_front(count));
       at += count;
+      if (options.progress)
+        options.progress(at - kHeaderBytes, payload.end - kHeaderBytes);
     }
     Digest digest = hash.finish();
     if (digest != out.header.sha256)
@@ -176,6 +178,7 @@ Expected<std::unique_ptr<BumpFile>> BumpFile::open(StringRef path, const BumpOpe
     return file.takeError();
   std::unique_ptr<BumpFile> result(new BumpFile());
   result->file = std::move(*file);
+  result->path = path.str();
   if (Error error = Opener(*result->file, options, *result).run())
     return error;
   return result;

@@ -5,6 +5,7 @@
 #include "ckjit/Layout/ArenaPlan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -40,8 +41,11 @@ struct BumpOpenOptions {
   std::string configPath = "";  ///< --config FILE; else footer, else config.json beside the file
   /// The config of a graph the caller already has (--ir FILE); goes before all other sources.
   std::optional<ModelConfig> graphConfig = std::nullopt;
+  std::string graphSource = "the graph"; ///< names it in messages and in BumpFile::configSource
   bool allowRaw = false;        ///< --raw: accept a file without magic
   std::optional<bool> verifyChecksum = std::nullopt; ///< unset: verify files up to 256 MiB
+  /// Hears how many bytes of the payload have been hashed.
+  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
   /// Seed overrides (--layers, --embed, ...), 0 = not given. Checked against
   /// header and config; contextWindow may be smaller than the file's.
   ModelConfig overrides{.vocabSize = 0, .contextWindow = 0};
@@ -57,10 +61,11 @@ public:
   static llvm::Expected<std::unique_ptr<BumpFile>> open(llvm::StringRef path, const BumpOpenOptions &options = {});
   ~BumpFile();
 
+  std::string path;         ///< as it was opened
   BumpKind kind = BumpKind::V3;
   BumpHeader header;
   ModelConfig config;       ///< contextWindow is the effective one (after overrides)
-  std::string configSource; ///< "footer", "--config FILE", "config.json beside the file"
+  std::string configSource; ///< "footer", "--config FILE", "config.json beside the file", graphSource
   ChecksumState checksum = ChecksumState::NotChecked;
   uint64_t fileBytes = 0;
   /// File order; pos_emb's spec has the file's rows, a quantized wo's shape is [aD][H*ad] (SPEC 2.3).
@@ -101,6 +106,9 @@ llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, ui
 
 /// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename).
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes);
+
+/// The error that writing to `path` would end with, as far as it can be told before; leaves nothing behind.
+llvm::Error checkWritable(llvm::StringRef path);
 
 /// Token ids: int32 little-endian (SPEC 0.6). Errors: unreadable, empty, not a multiple
 /// of 4, more than `context`, an id outside [0, vocab) (position and id) unless `clampIds`, which makes it 0.
