@@ -74,12 +74,20 @@ float *Model::buffer(StringRef name, int layer) {
   return planned && planned->allocated ? reinterpret_cast<float *>(arena.data() + planned->offset) : nullptr;
 }
 
+Error ckjit::checkRunnable(const BumpFile &file) {
+  for (const BumpTensor &tensor : file.tensors)
+    if (tensor.dtype != DType::FP32)
+      return createStringError(file.path + ": " + tensor.spec.name +
+                               (tensor.spec.layer < 0 ? "" : " of layer " + std::to_string(tensor.spec.layer)) + " is " +
+                               dtypeName(tensor.dtype) + ", expected fp32: only fp32 models run");
+  return Error::success();
+}
+
 Error Model::load(const BumpFile &file, function_ref<void(uint64_t, uint64_t)> progress) {
+  if (Error error = checkRunnable(file))
+    return error;
   uint64_t total = 0;
   for (const BumpTensor &tensor : file.tensors) {
-    if (tensor.dtype != DType::FP32)
-      return createStringError("tensor " + tensor.spec.name + " of layer " + Twine(tensor.spec.layer) + " is " +
-                               dtypeName(tensor.dtype) + ", expected fp32: this build runs fp32 models only");
     const Buffer *place = arenaPlan.find(tensor.spec.name, tensor.spec.layer);
     if (!place)
       return createStringError("tensor " + tensor.spec.name + " has no place in the arena");

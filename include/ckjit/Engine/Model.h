@@ -13,6 +13,9 @@
 
 namespace ckjit {
 
+/// Error that names file, tensor and type if a tensor isn't fp32; to be asked before a model is compiled for `file`.
+llvm::Error checkRunnable(const BumpFile &file);
+
 /// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread
 /// and no session running; sessions of several threads take turns at the team.
 class Model {
