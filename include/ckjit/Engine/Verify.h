@@ -8,34 +8,58 @@
 
 namespace ckjit {
 
-/// How far a value may be from the reference, as a share of the largest |value| of its op.
-/// fp32 sums over thousands of terms stay well below the first; double sums below the second.
+/// How far a value may be from the reference, as a share of the largest finite |value| of its op (a loss: of the
+/// logits, which it is a difference of). fp32 sums over thousands of terms stay well below the first; double sums
+/// below the second. Values that are not finite agree when both are NaN, or the same infinity.
 inline constexpr double kVerifyTolerance = 1e-4;
 inline constexpr double kVerifyToleranceStrict = 3e-5;
 
-/// The first place where a run and the reference part beyond tolerance.
+/// The first place where a program and the reference part beyond tolerance.
 struct Mismatch {
-  std::string op, name; ///< "swiglu", "swiglu_out"
+  std::string op, name; ///< "swiglu", "swiglu_out"; no op where any may be at fault
   int layer = -1;
   int node = -1;
   int64_t row = 0, column = 0; ///< row of tokens, or head * T + token
   double found = 0, expected = 0, tolerance = 0;
-  /// "layer 3, node 7 swiglu (swiglu_out), row 5, element 17: found ..., expected ... (tolerance ...)"
+  std::vector<std::string> behind;   ///< results that agree and that this one is computed from: "fc1_out of layer 3"
+  std::vector<std::string> suspects; ///< ops between those and this result; the fault lies in one of them
+  /// "layer 3, node 7 swiglu (swiglu_out), row 5, element 17: found ..., expected ... (tolerance ...); the fault lies
+  /// behind fc1_out of layer 3, in split or swiglu"
   std::string message() const;
 };
 
-/// What verify() looked at.
-struct VerifyResult {
-  std::optional<Mismatch> first;
-  int64_t values = 0;    ///< tensors compared
-  double worstShare = 0; ///< largest difference, as a share of its op's largest |value|
+/// What a program computed over T tokens, kept beyond its model.
+struct ProgramOutput {
+  std::vector<float> logits;        ///< [T][V]
+  std::vector<float> losses;        ///< [T], with nextTokens() as targets
+  std::vector<std::string> kernels; ///< of the program
 };
 
-/// Runs lib/Reference over `tokens` and compares each op's result, in execution order, with its slot in
-/// the arena of `model`, which must have been compiled with `materialize` and have run the same tokens
-/// from row 0. Stops at the first mismatch.
-llvm::Expected<VerifyResult> verify(Model &model, const CKIRGraph &graph, llvm::ArrayRef<int32_t> tokens,
-                                    double tolerance);
+/// The token after each of `tokens` as its target; the last has none.
+std::vector<int32_t> nextTokens(llvm::ArrayRef<int32_t> tokens);
+
+/// Copies what `model` gave for `tokens` tokens from row 0 with nextTokens() as targets.
+ProgramOutput outputOf(const Model &model, size_t tokens);
+
+/// What verify() looked at.
+struct VerifyResult {
+  std::optional<Mismatch> first;    ///< op by op, in the materialized program
+  std::optional<Mismatch> run;      ///< in the logits or losses of the other program
+  std::vector<std::string> runOnly; ///< kernels that only the other program has
+  bool runCompared = false;         ///< another program was given
+  int64_t values = 0;               ///< tensors compared
+  double worstShare = 0;            ///< largest difference, as a share of its op's largest |value|
+
+  bool agrees() const { return !first && !run; }
+  /// What parts and where the fault lies; empty if all agrees.
+  std::string message() const;
+};
+
+/// Runs `materialized`, compiled with `materialize`, and lib/Reference over `tokens`, and compares each op's result in
+/// execution order with its slot in the arena, then the losses. `run` is what another program of the same model
+/// computed: it has other kernels, which no slot shows, so its logits and losses are compared too.
+llvm::Expected<VerifyResult> verify(Model &materialized, const CKIRGraph &graph, llvm::ArrayRef<int32_t> tokens,
+                                    double tolerance, const ProgramOutput *run = nullptr);
 
 } // namespace ckjit
 #endif
