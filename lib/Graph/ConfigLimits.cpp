@@ -268,8 +268,7 @@ private:
 };
 
 Error refusal(StringRef where, const Twine &reasons) {
-  return textError(where + ": the weight format cannot express this model: " + reasons +
-                   " (--shape-only, where a verb has it, takes just the shape)");
+  return textError(where + ": the weight format cannot express this model: " + reasons);
 }
 
 } // namespace

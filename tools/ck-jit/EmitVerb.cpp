@@ -1,10 +1,9 @@
 //===- EmitVerb.cpp - ck-jit emit: print any stage of a compilation -------===//
 #include "CompileFlags.h"
 #include "GraphOptions.h"
+#include "Progress.h"
 #include "Verbs.h"
-#include "ckjit/Weights/Bump.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -26,16 +25,18 @@ CompileFlags flags(emitCommand);
 cl::opt<std::string> stageName("stage", cl::sub(emitCommand), cl::value_desc("STAGE"), cl::init("ck"),
                                cl::desc("graph, ck, loops, vector, llvm-dialect, llvm, asm or obj (default ck)"));
 cl::opt<bool> decode("decode", cl::sub(emitCommand), cl::desc("With the program for few tokens, as generate compiles it"));
-cl::opt<std::string> outputPath("o", cl::sub(emitCommand), cl::value_desc("FILE"),
-                                cl::desc("The file to write (default: standard output)"));
+PathOption outputPath("o", cl::sub(emitCommand), cl::value_desc("FILE"), cl::init("-"),
+                      cl::desc("The file to write (default: -, standard output)"));
 
 Error run() {
   std::optional<EmitStage> stage = parseEmitStage(stageName);
   if (!stage)
     return usageError("--stage is '" + stageName +
                       "', expected graph, ck, loops, vector, llvm-dialect, llvm, asm or obj");
-  if (*stage == EmitStage::Obj && outputPath.empty() && sys::Process::StandardOutIsDisplayed())
+  if (*stage == EmitStage::Obj && outputPath == "-" && sys::Process::StandardOutIsDisplayed())
     return usageError("an object file isn't for a terminal: give -o FILE");
+  if (Error error = checkOutput({"-o", outputPath}, graphOptions.inputs(), Dash::StandardOutput))
+    return error;
   Expected<CKIRGraph> graph = graphOptions.load();
   if (!graph)
     return graph.takeError();
@@ -43,13 +44,13 @@ Error run() {
   if (!options)
     return options.takeError();
   options->decode = decode;
-  Expected<std::string> text = emitGraph(*graph, graphOptions.path(), *options, *stage);
+  Expected<std::string> text = [&] {
+    Progress progress("compiling");
+    return emitGraph(*graph, graphOptions.path(), *options, *stage);
+  }();
   if (!text)
     return text.takeError();
-  if (!outputPath.empty())
-    return writeFileAtomically(outputPath, *text);
-  outs() << *text;
-  return Error::success();
+  return writeOutput(outputPath, *text);
 }
 
 } // namespace

@@ -18,11 +18,27 @@ GraphOptions::GraphOptions(cl::SubCommand &command, ShapeOnly offer)
                  "express (untied head, RoPE scaling, ...)"));
 }
 
-static Expected<CKIRGraph> buildFrom(StringRef path, bool shapeOnly) {
-  Expected<ModelConfig> config = loadModelConfig(path, {.shapeOnly = shapeOnly});
-  if (!config)
-    return config.takeError();
-  return buildForwardGraph(*config);
+Expected<CKIRGraph> GraphOptions::buildFromConfig() const {
+  Expected<ModelConfig> parsed = loadModelConfig(config, {.shapeOnly = shapeOnly && *shapeOnly});
+  if (parsed)
+    return buildForwardGraph(*parsed);
+  std::string message = toString(parsed.takeError());
+  if (shapeOnly && !*shapeOnly) {
+    // Tell of --shape-only where it exists and would do.
+    Expected<ModelConfig> shape = loadModelConfig(config, {.shapeOnly = true});
+    message += shape ? " (--shape-only takes just the shape)" : "";
+    consumeError(shape.takeError());
+  }
+  return createStringError(message);
+}
+
+Expected<CKIRGraph> loadProgram(StringRef path) {
+  Expected<CKIRGraph> graph = loadGraphJson(path);
+  if (!graph)
+    return graph.takeError();
+  if (Expected<std::vector<ValueKind>> kinds = validateGraph(*graph, path); !kinds)
+    return kinds.takeError();
+  return graph;
 }
 
 Expected<CKIRGraph> GraphOptions::load() const {
@@ -31,12 +47,7 @@ Expected<CKIRGraph> GraphOptions::load() const {
   if (!config.empty() && !ir.empty())
     return usageError("both a config (" + config.getValue() + ") and --ir (" + ir.getValue() +
                       ") were given; give one of them");
-  Expected<CKIRGraph> graph = ir.empty() ? buildFrom(config, shapeOnly && *shapeOnly) : loadGraphJson(ir);
-  if (!graph)
-    return graph.takeError();
-  if (Expected<std::vector<ValueKind>> kinds = validateGraph(*graph, path()); !kinds)
-    return kinds.takeError();
-  return graph;
+  return ir.empty() ? buildFromConfig() : loadProgram(ir);
 }
 
 } // namespace ckjit::tool

@@ -1,9 +1,9 @@
 //===- InitVerb.cpp - ck-jit init: a model of random weights --------------===//
 #include "GraphOptions.h"
+#include "Progress.h"
 #include "Verbs.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ cl::SubCommand initCommand("init", "Write a model of random weights\n\n"
                                    "    ck-jit init config.json -o weights.bin --format=raw");
 
 GraphOptions graphOptions(initCommand);
-cl::opt<std::string> outputPath("o", cl::sub(initCommand), cl::value_desc("FILE"), cl::desc("The file to write"));
+PathOption outputPath("o", cl::sub(initCommand), cl::value_desc("FILE"), cl::desc("The file to write"));
 cl::opt<uint64_t> seed("seed", cl::sub(initCommand), cl::value_desc("N"), cl::init(0),
                        cl::desc("Seed of the random numbers (default 0)"));
 cl::opt<BumpKind> format("format", cl::sub(initCommand), cl::init(BumpKind::V3), cl::desc("What to write (default v3)"),
@@ -34,34 +34,16 @@ cl::opt<BumpKind> format("format", cl::sub(initCommand), cl::init(BumpKind::V3),
                                     clEnumValN(BumpKind::V2, "v2", "BUMPWGT2; to be run with a config"),
                                     clEnumValN(BumpKind::Raw, "raw", "no header; to be run with --raw and a config")));
 
-/// One line on the terminal that counts up; silent when stderr is something else.
-class Progress {
-public:
-  void show(int64_t done, int64_t total) {
-    int64_t percent = total > 0 ? static_cast<int64_t>(100.0 * done / total) : 100;
-    if (!onTerminal || percent == shown)
-      return;
-    shown = percent;
-    errs() << fmt::format("\rwriting {}: {} %", outputPath.getValue(), percent);
-  }
-  ~Progress() {
-    if (shown >= 0)
-      errs() << "\r\033[K";
-  }
-
-private:
-  bool onTerminal = sys::Process::StandardErrIsDisplayed();
-  int64_t shown = -1;
-};
-
 Error run() {
   if (outputPath.empty())
     return usageError("no file to write: give -o FILE");
+  if (Error error = checkOutput({"-o", outputPath}, graphOptions.inputs(), Dash::Refused))
+    return error;
   Expected<CKIRGraph> graph = graphOptions.load();
   if (!graph)
     return graph.takeError();
   {
-    Progress progress;
+    Progress progress("writing " + outputPath);
     auto show = [&](int64_t done, int64_t total) { progress.show(done, total); };
     if (Error error = writeRandomModel(outputPath, graph->config, seed, show, format))
       return error;

@@ -1,4 +1,6 @@
 //===- InspectVerb.cpp - ck-jit inspect: what a weight file holds ---------===//
+#include "GraphOptions.h"
+#include "Progress.h"
 #include "Verbs.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,10 +22,11 @@ cl::SubCommand inspectCommand(
                "    ck-jit inspect model.bump --config config.json --check-tensors\n"
                "    ck-jit inspect weights.bin --raw --config config.json --json");
 
-cl::opt<std::string> path(cl::Positional, cl::sub(inspectCommand), cl::value_desc("FILE"),
-                          cl::desc("FILE"));
-cl::opt<std::string> configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
-                                cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
+PathOption path(cl::Positional, cl::sub(inspectCommand), cl::value_desc("FILE"), cl::desc("FILE"));
+PathOption configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
+                      cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
+PathOption irPath("ir", cl::sub(inspectCommand), cl::value_desc("FILE"),
+                  cl::desc("Compare with the config of this graph (ck-jit ir --json) instead"));
 cl::opt<bool> rawFlag("raw", cl::sub(inspectCommand), cl::desc("Accept a headerless file"));
 cl::opt<bool> checkTensors("check-tensors", cl::sub(inspectCommand),
                            cl::desc("Fail if a weight is NaN or infinite, naming the tensor and the element"));
@@ -168,11 +171,22 @@ Expected<std::unique_ptr<BumpFile>> openNamed() {
     return usageError("no weight file named: ck-jit inspect FILE");
   if (checksumFlag && noChecksum)
     return usageError("--checksum and --no-checksum exclude each other; give one of them");
+  if (!irPath.empty() && !configPath.empty())
+    return usageError("give --config or --ir, not both: an IR file holds its config");
   BumpOpenOptions options;
   options.configPath = configPath;
+  if (!irPath.empty()) {
+    Expected<CKIRGraph> graph = loadProgram(irPath);
+    if (!graph)
+      return graph.takeError();
+    options.graphConfig = graph->config;
+    options.graphSource = "--ir " + irPath;
+  }
   options.allowRaw = rawFlag;
   if (checksumFlag || noChecksum)
     options.verifyChecksum = bool(checksumFlag);
+  Progress progress("checking " + path);
+  options.progress = [&](uint64_t done, uint64_t total) { progress.show(done, total); };
   return BumpFile::open(path, options);
 }
 
@@ -182,6 +196,7 @@ Error run() {
     return file.takeError();
   std::optional<std::string> nonFinite;
   if (checkTensors) {
+    Progress progress("looking for NaN and Inf in " + path);
     Expected<std::optional<std::string>> found = (*file)->findNonFinite();
     if (!found)
       return found.takeError();

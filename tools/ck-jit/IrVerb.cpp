@@ -1,9 +1,7 @@
 //===- IrVerb.cpp - ck-jit ir: show a model's graph -----------------------===//
 #include "GraphOptions.h"
 #include "Verbs.h"
-#include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -26,11 +24,11 @@ GraphOptions graphOptions(irCommand, ShapeOnly::Offer);
 cl::opt<bool> backwardFlag("backward", cl::sub(irCommand),
                            cl::desc("Show the backward graph too: printed, in --skeleton, and in --json, where its nodes "
                                   "follow the forward ones. Such a map is no program: --ir refuses it"));
-cl::opt<std::string> jsonPath("json", cl::sub(irCommand), cl::value_desc("FILE"),
-                              cl::desc("Write the graph as a JSON IR map to FILE"));
+PathOption jsonPath("json", cl::sub(irCommand), cl::value_desc("FILE"),
+                    cl::desc("Write the graph as a JSON IR map to FILE (-: print that instead)"));
 cl::opt<bool> skeletonFlag("skeleton", cl::sub(irCommand), cl::desc("Print the C skeleton of the graph after it"));
-cl::opt<std::string> outputPath("o", cl::sub(irCommand), cl::value_desc("FILE"), cl::init("-"),
-                                cl::desc("Write what would be printed to FILE (default: - for the screen)"));
+PathOption outputPath("o", cl::sub(irCommand), cl::value_desc("FILE"), cl::init("-"),
+                      cl::desc("Write what would be printed to FILE (default: -, standard output)"));
 
 /// The nodes that are shown: with --backward, those of the backward graph stand behind.
 CKIRGraph shown(const CKIRGraph &graph) {
@@ -52,18 +50,28 @@ std::string render(const CKIRGraph &graph) {
   return text;
 }
 
+Error checkOutputs() {
+  std::vector<NamedFile> others = graphOptions.inputs();
+  if (Error error = checkOutput({"--json", jsonPath}, others, Dash::StandardOutput))
+    return error;
+  if (jsonPath == "-" && outputPath == "-" && outputPath.getNumOccurrences())
+    return usageError("both --json and -o are '-', standard output; give one of them a file");
+  others.push_back({"--json", jsonPath});
+  return checkOutput({"-o", outputPath}, others, Dash::StandardOutput);
+}
+
 Error run() {
+  if (Error error = checkOutputs())
+    return error;
   Expected<CKIRGraph> graph = graphOptions.load();
   if (!graph)
     return graph.takeError();
   if (!jsonPath.empty())
-    if (Error e = writeFileAtomically(jsonPath, writeGraphJson(shown(*graph))))
+    if (Error e = writeOutput(jsonPath, writeGraphJson(shown(*graph))))
       return e;
-  std::string text = render(*graph);
-  if (outputPath != "-")
-    return writeFileAtomically(outputPath, text);
-  outs() << text;
-  return Error::success();
+  if (jsonPath == "-" && outputPath == "-")
+    return Error::success();
+  return writeOutput(outputPath, render(*graph));
 }
 
 } // namespace
