@@ -1,5 +1,6 @@
 //===- CompileFlags.cpp - Options of every verb that compiles -------------===//
 #include "CompileFlags.h"
+#include "Verbs.h"
 
 using namespace llvm;
 using namespace ckjit;
@@ -19,9 +20,13 @@ CompileFlags::CompileFlags(cl::SubCommand &command)
             cl::desc("Test only: break the kernels whose name starts so")) {}
 
 Expected<CompileOptions> CompileFlags::options() const {
+  for (const cl::opt<int64_t> *size : {&rows, &vectors, &panels, &unroll})
+    if (*size < 0)
+      return usageError("--" + size->ArgStr + " is " + Twine(size->getValue()) + ", expected 0 or more");
   auto target = describeTarget(cpu);
   if (!target)
-    return target.takeError();
+    // A name that isn't one is wrong usage; that this machine can't be described is not.
+    return cpu == "native" ? target.takeError() : usageError(toString(target.takeError()));
   CompileOptions options;
   options.target = std::move(*target);
   options.pipeline.strict = strict;
