@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ void printVerbs(raw_ostream &out) {
     out << fmt::format("  {:<9} {}\n", verb.command->getName().str(),
                        verb.command->getDescription().split('\n').first.str());
   out << "\n`ck-jit VERB --help` explains a verb, `ck-jit --version` prints the version.\n"
-         "Exit code: 0 done, 1 failed, 2 wrong usage.\n";
+         "Exit code: 0 done, 1 failed, 2 wrong usage (whatever the files hold).\n";
 }
 
 /// LLVM's own options stand in every subcommand; in a verb's help they would hide its few.
@@ -69,6 +70,14 @@ bool parse(ArrayRef<const char *> arguments) {
   return cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data(), "", &errs());
 }
 
+/// Parses a verb's options under its own name, which the parser's messages give: "Try: 'ck-jit run --help'".
+bool parseVerb(ArrayRef<const char *> arguments) {
+  std::string name = (sys::path::filename(arguments[0]) + " " + arguments[1]).str();
+  std::vector<const char *> renamed(arguments.begin(), arguments.end());
+  renamed[0] = name.c_str();
+  return parse(renamed);
+}
+
 /// LLVM's own --help would exit from inside the parser, so it gets to see the verb alone.
 int explain(const char *program, const char *verb) {
   if (!parse({program, verb}))
@@ -84,7 +93,7 @@ int parseAndRun(ArrayRef<const char *> arguments) {
       continue;
     if (any_of(arguments.drop_front(2), asksForHelp))
       return explain(arguments[0], arguments[1]);
-    if (!parse(arguments))
+    if (!parseVerb(arguments))
       return kExitUsage;
     Error error = verb.run();
     return error ? report(std::move(error)) : 0;
