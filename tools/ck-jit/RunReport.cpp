@@ -29,8 +29,8 @@ std::vector<NextToken> ckjit::tool::topTokens(ArrayRef<float> logits, int64_t co
 }
 
 static std::string verifiedText(const VerifyResult &verified) {
-  if (verified.first)
-    return "differs: " + verified.first->message();
+  if (!verified.agrees())
+    return "differs: " + verified.message();
   return fmt::format("{} results agree with the reference (worst difference {:.2g} of the op's largest value)",
                      verified.values, verified.worstShare);
 }
@@ -48,7 +48,7 @@ std::string ckjit::tool::reportText(const RunReport &report) {
                                  c.contextWindow, report.parameters / 1e6);
   text += fmt::format("target   {}, {}-bit vectors, {} thread{}{}\n", report.target, report.vectorBits, report.threads,
                       report.threads == 1 ? "" : "s", report.strict ? ", strict" : "");
-  text += fmt::format("compile  {:.0f} ms, {} kernels, not cached\n", report.compile.total(), report.kernels);
+  text += fmt::format("compile  {:.0f} ms, {} kernels\n", report.compile.total(), report.kernels);
   if (report.timing)
     text += timingText(report.compile);
   text += fmt::format("load     {:.0f} ms\n", report.loadMilliseconds);
@@ -66,6 +66,9 @@ std::string ckjit::tool::reportText(const RunReport &report) {
   return text;
 }
 
+/// JSON has no NaN and no infinity: null.
+static json::Value number(double value) { return std::isfinite(value) ? json::Value(value) : json::Value(nullptr); }
+
 static json::Object compileJson(const RunReport &report) {
   const CompileTimes &times = report.compile;
   return json::Object{{"ms", times.total()},          {"cached", false},
@@ -74,13 +77,30 @@ static json::Object compileJson(const RunReport &report) {
                       {"codegen_ms", times.codegen},  {"link_ms", times.link}};
 }
 
+static json::Object mismatchJson(const Mismatch &mismatch) {
+  return json::Object{{"op", mismatch.op},
+                      {"name", mismatch.name},
+                      {"layer", mismatch.layer},
+                      {"node", mismatch.node},
+                      {"row", mismatch.row},
+                      {"element", mismatch.column},
+                      {"found", number(mismatch.found)},
+                      {"expected", number(mismatch.expected)},
+                      {"tolerance", number(mismatch.tolerance)},
+                      {"behind", json::Array(mismatch.behind)},
+                      {"suspects", json::Array(mismatch.suspects)}};
+}
+
 static json::Object verifiedJson(const VerifyResult &verified) {
-  json::Object object{{"agrees", !verified.first}, {"results", verified.values}, {"worst_share", verified.worstShare}};
-  if (const auto &first = verified.first)
-    object["first"] = json::Object{{"op", first->op},           {"name", first->name},   {"layer", first->layer},
-                                   {"node", first->node},       {"row", first->row},     {"element", first->column},
-                                   {"found", first->found},     {"expected", first->expected},
-                                   {"tolerance", first->tolerance}};
+  json::Object object{{"agrees", verified.agrees()},
+                      {"results", verified.values},
+                      {"worst_share", number(verified.worstShare)}};
+  if (verified.first)
+    object["first"] = mismatchJson(*verified.first);
+  if (verified.run) {
+    object["run"] = mismatchJson(*verified.run);
+    object["run_only_kernels"] = json::Array(verified.runOnly);
+  }
   return object;
 }
 
@@ -94,22 +114,16 @@ std::string ckjit::tool::reportJson(const RunReport &report) {
       {"threads", report.threads},
       {"strict", report.strict},
       {"compile", compileJson(report)},
-      {"load_ms", report.loadMilliseconds},
+      {"load_ms", number(report.loadMilliseconds)},
       {"prefill", json::Object{{"tokens", report.tokens}, {"ms", report.prefillMilliseconds},
-                               {"tokens_per_second", report.tokensPerSecond()}}}};
-  if (report.loss && std::isfinite(*report.loss)) {
-    object["loss"] = *report.loss;
-    double perplexity = std::exp(*report.loss);
-    object["perplexity"] = std::isfinite(perplexity) ? json::Value(perplexity) : json::Value(nullptr);
-  } else {
-    object["loss"] = nullptr;
-    object["perplexity"] = nullptr;
-  }
+                               {"tokens_per_second", number(report.tokensPerSecond())}}}};
+  object["loss"] = report.loss ? number(*report.loss) : json::Value(nullptr);
+  object["perplexity"] = report.loss ? number(std::exp(*report.loss)) : json::Value(nullptr);
   if (report.verified)
     object["verify"] = verifiedJson(*report.verified);
   json::Array next;
   for (const NextToken &token : report.next)
-    next.push_back(json::Object{{"id", token.id}, {"logit", token.logit}, {"probability", token.probability}});
+    next.push_back(json::Object{{"id", token.id}, {"logit", number(token.logit)}, {"probability", number(token.probability)}});
   object["next"] = std::move(next);
   std::string text;
   raw_string_ostream(text) << formatv("{0:2}", json::Value(std::move(object))) << "\n";

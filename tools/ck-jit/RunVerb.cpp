@@ -1,9 +1,12 @@
 //===- RunVerb.cpp - ck-jit run: one forward pass over a token file -------===//
 #include "CompileFlags.h"
+#include "GraphOptions.h"
+#include "Progress.h"
 #include "RunReport.h"
 #include "Verbs.h"
 #include "ckjit/Engine/Model.h"
-#include "llvm/Support/Process.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <fmt/format.h>
@@ -23,16 +26,18 @@ cl::SubCommand runCommand(
            "    ck-jit run --weights model.bump --tokens t.bin --out-logits logits.bin --json\n"
            "    ck-jit run --weights model.bump --tokens t.bin --verify");
 
-template <typename T> struct Flag : cl::opt<T> {
+template <typename T, typename Parser = cl::parser<T>> struct Flag : cl::opt<T, false, Parser> {
   template <size_t N, typename... Mods>
-  explicit Flag(const char (&name)[N], const Mods &...mods) : cl::opt<T>(name, cl::sub(runCommand), mods...) {}
+  explicit Flag(const char (&name)[N], const Mods &...mods)
+      : cl::opt<T, false, Parser>(name, cl::sub(runCommand), mods...) {}
 };
-Flag<std::string> weightsPath("weights", cl::value_desc("FILE"), cl::desc("The weight file (BUMP)"));
-Flag<std::string> tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The token ids"));
-Flag<std::string> configPath("config", cl::value_desc("FILE"),
+using PathFlag = Flag<std::string, PathParser>;
+PathFlag weightsPath("weights", cl::value_desc("FILE"), cl::desc("The weight file (BUMP)"));
+PathFlag tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The token ids"));
+PathFlag configPath("config", cl::value_desc("FILE"),
                              cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
-Flag<std::string> irPath("ir", cl::value_desc("FILE"), cl::desc("Run this graph (ck-jit ir --json) instead"));
-Flag<std::string> outLogits("out-logits", cl::value_desc("FILE"), cl::desc("Write the logits, fp32 [T][V]"));
+PathFlag irPath("ir", cl::value_desc("FILE"), cl::desc("Run this graph (ck-jit ir --json) instead"));
+PathFlag outLogits("out-logits", cl::value_desc("FILE"), cl::desc("Write the logits, fp32 [T][V]"));
 Flag<int64_t> top("top", cl::value_desc("N"), cl::init(5), cl::desc("Likeliest ids to print (default 5)"));
 Flag<unsigned> threadCount("threads", cl::value_desc("N"), cl::init(0), cl::desc("Threads (default: all usable cores)"));
 Flag<unsigned> cores("cores", cl::value_desc("N"), cl::init(0), cl::desc("The seed's name of --threads"));
@@ -40,7 +45,7 @@ Flag<bool> raw("raw", cl::desc("Accept a headerless weight file"));
 Flag<bool> clampIds("clamp-ids", cl::desc("Take an id out of range as 0 instead of refusing it"));
 Flag<bool> jsonFlag("json", cl::desc("Print JSON for programs"));
 Flag<bool> timing("timing", cl::desc("Print the steps of the compilation too"));
-Flag<bool> verifyFlag("verify", cl::desc("Compare every op with the reference and name the first that differs (slow)"));
+Flag<bool> verifyFlag("verify", cl::desc("Compare the result, and op by op, with the reference and name the first that differs (slow)"));
 Flag<bool> noChecksum("no-checksum", cl::desc("Don't check the SHA-256"));
 Flag<bool> checksum("checksum", cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
 Flag<bool> checkTensors("check-tensors", cl::desc("Fail if a weight is NaN or infinite, naming it"));
@@ -53,26 +58,6 @@ Flag<int64_t> vocab("vocab", cl::value_desc("N"), cl::desc("Expected vocabulary"
 Flag<int64_t> context("ctx", cl::value_desc("N"), cl::desc("Context to run with, at most the file's"));
 CompileFlags flags(runCommand);
 
-/// Progress of a step that takes long, on a terminal only.
-class Progress {
-public:
-  void show(StringRef step, uint64_t done, uint64_t total) {
-    auto passed = std::chrono::steady_clock::now() - start;
-    if (!onTerminal || passed < std::chrono::seconds(1))
-      return;
-    shown = true;
-    errs() << fmt::format("\r{} {:.0f} %\033[K", step.str(), total ? 100.0 * done / total : 100.0);
-  }
-  ~Progress() {
-    if (shown)
-      errs() << "\r\033[K";
-  }
-
-private:
-  bool onTerminal = sys::Process::StandardErrIsDisplayed(), shown = false;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
-
 /// Runs `step` and returns its milliseconds.
 Expected<double> timed(function_ref<Error()> step) {
   auto start = std::chrono::steady_clock::now();
@@ -82,15 +67,15 @@ Expected<double> timed(function_ref<Error()> step) {
   return passed.count();
 }
 
-/// A dimension given on the command line must be positive.
-Error checkOverrides() {
+/// A number given on the command line must be one that the option can take, whatever the files hold.
+Error checkNumbers() {
   for (const Flag<int64_t> *flag : {&layers, &embed, &intermediate, &heads, &kvHeads, &vocab, &context})
     if (flag->getNumOccurrences() && flag->getValue() <= 0)
       return usageError("--" + flag->ArgStr + " is " + Twine(flag->getValue()) + ", expected a positive number");
-  if (weightsPath.empty() || tokensPath.empty())
-    return usageError("give --weights FILE and --tokens FILE");
-  if (!irPath.empty() && !configPath.empty())
-    return usageError("give --config or --ir, not both: an IR file holds its config");
+  for (const Flag<unsigned> *flag : {&threadCount, &cores})
+    if (*flag > ThreadTeam::kMaxThreads)
+      return usageError("--" + flag->ArgStr + " is " + Twine(flag->getValue()) + ", expected at most " +
+                        Twine(ThreadTeam::kMaxThreads));
   if (threadCount && cores && threadCount != cores)
     return usageError("--threads is " + Twine(threadCount) + " and --cores is " + Twine(cores) + ", expected one number");
   if (top < 0)
@@ -98,11 +83,30 @@ Error checkOverrides() {
   return Error::success();
 }
 
+Error checkUsage() {
+  if (Error error = checkNumbers())
+    return error;
+  if (weightsPath.empty() || tokensPath.empty())
+    return usageError("give --weights FILE and --tokens FILE");
+  if (!irPath.empty() && !configPath.empty())
+    return usageError("give --config or --ir, not both: an IR file holds its config");
+  if (checksum && noChecksum)
+    return usageError("--checksum and --no-checksum exclude each other; give one of them");
+  SmallString<128> beside = sys::path::parent_path(weightsPath);
+  sys::path::append(beside, "config.json");
+  return checkOutput({"--out-logits", outLogits},
+                     {{"--weights", weightsPath}, {"--tokens", tokensPath}, {"--config", configPath}, {"--ir", irPath},
+                      {"the config beside the weights", std::string(beside)}},
+                     Dash::Refused);
+}
+
 BumpOpenOptions openOptions(const std::optional<CKIRGraph> &graph) {
   BumpOpenOptions options;
   options.configPath = configPath;
-  if (graph)
+  if (graph) {
     options.graphConfig = graph->config;
+    options.graphSource = "--ir " + irPath;
+  }
   options.allowRaw = raw;
   if (noChecksum || checksum)
     options.verifyChecksum = static_cast<bool>(checksum);
@@ -116,7 +120,20 @@ BumpOpenOptions openOptions(const std::optional<CKIRGraph> &graph) {
   return options;
 }
 
+Expected<std::unique_ptr<BumpFile>> openWeights(const std::optional<CKIRGraph> &graph) {
+  BumpOpenOptions options = openOptions(graph);
+  Progress progress("checking " + weightsPath);
+  options.progress = [&](uint64_t done, uint64_t total) { progress.show(done, total); };
+  auto file = BumpFile::open(weightsPath, options);
+  if (!file)
+    return file;
+  if (Error error = checkRunnable(**file))
+    return error;
+  return file;
+}
+
 Error refuseNonFinite(const BumpFile &file) {
+  Progress progress("looking for NaN and Inf in " + weightsPath);
   auto found = file.findNonFinite();
   if (!found)
     return found.takeError();
@@ -133,11 +150,24 @@ int64_t parametersOf(const ModelConfig &config) {
   return count;
 }
 
+StringRef graphPath() { return irPath.empty() ? weightsPath : irPath; }
+
+Expected<std::unique_ptr<Model>> compile(const CKIRGraph &graph, const CompileOptions &options) {
+  Progress progress("compiling");
+  return Model::create(graph, graphPath(), options, threadCount ? threadCount : cores);
+}
+
+Error load(Model &model, const BumpFile &file) {
+  Progress progress("loading " + weightsPath);
+  return model.load(file, [&](uint64_t done, uint64_t total) { progress.show(done, total); });
+}
+
 /// Runs the model over `tokens` and fills in what the report tells of it.
-Error runModel(Model &model, const CKIRGraph &graph, ArrayRef<int32_t> tokens, RunReport &report) {
-  std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
-  targets.push_back(kIgnoredTarget);
-  auto prefill = timed([&] { return model.prefill(tokens, 0, targets); });
+Error runModel(Model &model, ArrayRef<int32_t> tokens, RunReport &report) {
+  auto prefill = timed([&] {
+    Progress progress("prefill");
+    return model.prefill(tokens, 0, nextTokens(tokens));
+  });
   if (!prefill)
     return prefill.takeError();
   report.prefillMilliseconds = *prefill;
@@ -148,9 +178,41 @@ Error runModel(Model &model, const CKIRGraph &graph, ArrayRef<int32_t> tokens, R
   if (tokens.size() > 1)
     report.loss = sum / static_cast<double>(tokens.size() - 1);
   report.next = topTokens(model.logits(tokens.size() - 1), top);
-  if (!verifyFlag)
+  return Error::success();
+}
+
+/// With --verify there are two programs, and --inject-fault breaks those that have a kernel of that name.
+Error placeFault(const CKIRGraph &graph, CompileOptions &options, CompileOptions &materialized) {
+  std::string fault = options.pipeline.faultyKernel;
+  if (fault.empty() || !verifyFlag)
     return Error::success();
-  auto verified = verify(model, graph, tokens, flags.strict ? kVerifyToleranceStrict : kVerifyTolerance);
+  bool placed = false;
+  for (CompileOptions *program : {&options, &materialized}) {
+    program->pipeline.faultyKernel.clear();
+    auto compiled = compileGraph(graph, graphPath(), *program);
+    if (!compiled)
+      return compiled.takeError();
+    if (none_of(compiled->kernels, [&](const std::string &name) { return StringRef(name).starts_with(fault); }))
+      continue;
+    program->pipeline.faultyKernel = fault;
+    placed = true;
+  }
+  if (!placed)
+    options.pipeline.faultyKernel = fault; // compiling it tells that there is none
+  return Error::success();
+}
+
+/// Compares `output` and, with a program whose ops write their slots, op by op.
+Error verifyRun(const CKIRGraph &graph, const BumpFile &file, const CompileOptions &materialized,
+                ArrayRef<int32_t> tokens, const ProgramOutput &output, RunReport &report) {
+  auto model = compile(graph, materialized);
+  if (!model)
+    return model.takeError();
+  if (Error error = load(**model, file))
+    return error;
+  Progress progress("comparing with the reference");
+  auto verified =
+      verify(**model, graph, tokens, flags.strict ? kVerifyToleranceStrict : kVerifyTolerance, &output);
   if (!verified)
     return verified.takeError();
   report.verified = std::move(*verified);
@@ -165,45 +227,65 @@ Error writeLogits(const Model &model, size_t rows) {
 
 Error print(const RunReport &report) {
   outs() << (jsonFlag ? reportJson(report) : reportText(report));
-  if (report.verified && report.verified->first)
-    return createStringError("verify: " + report.verified->first->message());
+  if (report.verified && !report.verified->agrees())
+    return createStringError("verify: " + report.verified->message());
   return Error::success();
 }
 
-Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFile &file, RunReport &report) {
-  auto options = flags.options();
-  if (!options)
-    return options.takeError();
-  options->pipeline.materialize |= verifyFlag;
-  auto model = Model::create(graph, weightsPath, *options, threadCount ? threadCount : cores);
+Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFile &file, const CompileOptions &options,
+                                           RunReport &report) {
+  auto model = compile(graph, options);
   if (!model)
     return model.takeError();
-  Progress progress;
-  auto load = timed([&] {
-    return (*model)->load(file, [&](uint64_t done, uint64_t total) { progress.show("loading", done, total); });
-  });
-  if (!load)
-    return load.takeError();
-  report.loadMilliseconds = *load;
-  report.target = options->target.cpu;
-  report.vectorBits = options->target.vectorBits;
+  auto loaded = timed([&] { return load(**model, file); });
+  if (!loaded)
+    return loaded.takeError();
+  report.loadMilliseconds = *loaded;
+  report.target = options.target.cpu;
+  report.vectorBits = options.target.vectorBits;
   report.threads = (*model)->threads();
   report.kernels = (*model)->compiled().kernels.size();
   report.compile = (*model)->compiled().times;
   return model;
 }
 
-Error run() {
-  if (Error error = checkOverrides())
+/// Compiles, loads, runs and, if asked to, verifies. The model is gone before another is made for verifying.
+Error compileAndRun(const CKIRGraph &graph, const BumpFile &file, CompileOptions options, ArrayRef<int32_t> tokens,
+                    RunReport &report) {
+  CompileOptions materialized = options;
+  materialized.pipeline.materialize = true;
+  if (Error error = placeFault(graph, options, materialized))
     return error;
+  ProgramOutput output;
+  {
+    auto model = makeModel(graph, file, options, report);
+    if (!model)
+      return model.takeError();
+    if (Error error = runModel(**model, tokens, report))
+      return error;
+    if (!outLogits.empty())
+      if (Error error = writeLogits(**model, tokens.size()))
+        return error;
+    if (verifyFlag)
+      output = outputOf(**model, tokens.size());
+  }
+  return verifyFlag ? verifyRun(graph, file, materialized, tokens, output, report) : Error::success();
+}
+
+Error run() {
+  if (Error error = checkUsage())
+    return error;
+  auto options = flags.options();
+  if (!options)
+    return options.takeError();
   std::optional<CKIRGraph> given;
   if (!irPath.empty()) {
-    auto loaded = loadGraphJson(irPath);
+    auto loaded = loadProgram(irPath);
     if (!loaded)
       return loaded.takeError();
     given = std::move(*loaded);
   }
-  auto file = BumpFile::open(weightsPath, openOptions(given));
+  auto file = openWeights(given);
   if (!file)
     return file.takeError();
   if (checkTensors)
@@ -221,14 +303,8 @@ Error run() {
   report.parameters = parametersOf(config);
   report.strict = flags.strict;
   report.timing = timing;
-  auto model = makeModel(graph, **file, report);
-  if (!model)
-    return model.takeError();
-  if (Error error = runModel(**model, graph, *tokens, report))
+  if (Error error = compileAndRun(graph, **file, std::move(*options), *tokens, report))
     return error;
-  if (!outLogits.empty())
-    if (Error error = writeLogits(**model, tokens->size()))
-      return error;
   return print(report);
 }
 
