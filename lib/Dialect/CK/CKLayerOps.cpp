@@ -176,10 +176,11 @@ LogicalResult AttentionOp::verify() {
   return checkSameLayout(*this, "q", getQ(), "out", getOut());
 }
 
-/// [R][H][blocks][ad + kPartState] for blocks of `keys` keys of the cache.
-static LogicalResult checkParts(Operation *op, Value parts, int64_t heads, int64_t width, int64_t keys) {
+/// [R][H][blocks][ad + kPartState] for the tokens of `rows` and blocks of `keys` keys of the cache.
+static LogicalResult checkParts(Operation *op, Value parts, Value rows, int64_t heads, int64_t width, int64_t keys) {
   MemRefType type = shapeOf(parts);
-  if (failed(checkAtLeast(op, "keys", keys, 1)))
+  if (failed(checkAtLeast(op, "keys", keys, 1)) ||
+      failed(checkAtLeast(op, "the number of tokens in parts", type.getDimSize(0), shapeOf(rows).getDimSize(0))))
     return failure();
   if (type.getDimSize(1) != heads)
     return op->emitOpError("parts has ") << type.getDimSize(1) << " heads, expected " << heads;
@@ -195,7 +196,7 @@ LogicalResult AttentionPartOp::verify() {
   if (failed(checkSameType(*this, "k", getK(), "v", getV())) ||
       failed(checkAtLeast(*this, "the cache's head width", shapeOf(getK()).getDimSize(2), headDim)) ||
       failed(checkFeatures(*this, "q", getQ(), heads * headDim)) ||
-      failed(checkParts(*this, getParts(), heads, shapeOf(getK()).getDimSize(2), keys)))
+      failed(checkParts(*this, getParts(), getQ(), heads, shapeOf(getK()).getDimSize(2), keys)))
     return failure();
   if (shapeOf(getParts()).getDimSize(3) != shapeOf(getK()).getDimSize(2) + kPartState)
     return emitOpError("the width of a part is ") << shapeOf(getParts()).getDimSize(3) << ", expected the cache's "
@@ -207,7 +208,7 @@ LogicalResult AttentionPartOp::verify() {
 LogicalResult AttentionMergeOp::verify() {
   if (isPanels(getOut().getType()))
     return emitOpError("out is ") << getOut().getType() << ", expected rows";
-  if (failed(checkParts(*this, getParts(), getHeads(), getHeadDim(), getKeys())))
+  if (failed(checkParts(*this, getParts(), getOut(), getHeads(), getHeadDim(), getKeys())))
     return failure();
   return checkFeatures(*this, "out", getOut(), getHeads() * getHeadDim());
 }

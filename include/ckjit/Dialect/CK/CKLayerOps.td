@@ -129,7 +129,7 @@ def CK_AttentionPartOp : CK_LayerOp<"attention_part"> {
     (the last dim is ad + 16: the sums of threads lie on lines of their own).
     Blocks stand at absolute positions, so the result depends on no split of tokens or threads.
   }];
-  let arguments = (ins CK_Activation:$q, CK_StaticMemRef<[F32], [3]>:$k, MemRefRankOf<[F32], [3]>:$v,
+  let arguments = (ins CK_Activation:$q, CK_StaticMemRef<[F32], [3]>:$k, CK_StaticMemRef<[F32], [3]>:$v,
                        CK_StaticMemRef<[F32], [4]>:$parts, I64Attr:$heads, I64Attr:$head_dim, I64Attr:$keys);
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)` `outs` `(` $parts `:` type($parts) `)`
