@@ -24,7 +24,7 @@ GraphOptions graphOptions(emitCommand, ShapeOnly::Offer);
 CompileFlags flags(emitCommand);
 cl::opt<std::string> stageName("stage", cl::sub(emitCommand), cl::value_desc("STAGE"), cl::init("ck"),
                                cl::desc("graph, ck, loops, vector, llvm-dialect, llvm, asm or obj (default ck)"));
-cl::opt<bool> decode("decode", cl::sub(emitCommand), cl::desc("With the program for few tokens, as generate compiles it"));
+cl::opt<bool> decode("decode", cl::sub(emitCommand), cl::desc("The program for few tokens (decode) besides, as generate has it"));
 PathOption outputPath("o", cl::sub(emitCommand), cl::value_desc("FILE"), cl::init("-"),
                       cl::desc("The file to write (default: -, standard output)"));
 
