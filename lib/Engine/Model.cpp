@@ -76,10 +76,11 @@ float *Model::buffer(StringRef name, int layer) {
 
 Error ckjit::checkRunnable(const BumpFile &file) {
   for (const BumpTensor &tensor : file.tensors)
-    if (tensor.dtype != DType::FP32)
-      return createStringError(file.path + ": " + tensor.spec.name +
-                               (tensor.spec.layer < 0 ? "" : " of layer " + std::to_string(tensor.spec.layer)) + " is " +
-                               dtypeName(tensor.dtype) + ", expected fp32: only fp32 models run");
+    if (tensor.dtype != DType::FP32) {
+      std::string layer = tensor.spec.layer < 0 ? "" : " of layer " + std::to_string(tensor.spec.layer);
+      return createStringError(file.path + ": " + tensor.spec.name + layer + " is " + dtypeName(tensor.dtype) +
+                               ", expected fp32: only fp32 models run");
+    }
   return Error::success();
 }
 

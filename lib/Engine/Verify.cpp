@@ -32,7 +32,8 @@ std::string VerifyResult::message() const {
     return first->message() + (runCompared && !run ? "; the logits and losses of the program that runs agree" : "");
   if (!run)
     return "";
-  std::string text = "in the program that runs, " + run->message() + ", while op by op the materialized program agrees; the fault lies in ";
+  std::string text = "in the program that runs, " + run->message() +
+                     ", while op by op the materialized program agrees; the fault lies in ";
   return text + (runOnly.empty() ? "how the program that runs was compiled"
                                  : "what only the program that runs has: " + listText(runOnly, " or "));
 }

@@ -123,7 +123,8 @@ std::string ckjit::tool::reportJson(const RunReport &report) {
     object["verify"] = verifiedJson(*report.verified);
   json::Array next;
   for (const NextToken &token : report.next)
-    next.push_back(json::Object{{"id", token.id}, {"logit", number(token.logit)}, {"probability", number(token.probability)}});
+    next.push_back(json::Object{
+        {"id", token.id}, {"logit", number(token.logit)}, {"probability", number(token.probability)}});
   object["next"] = std::move(next);
   std::string text;
   raw_string_ostream(text) << formatv("{0:2}", json::Value(std::move(object))) << "\n";

@@ -45,7 +45,8 @@ Flag<bool> raw("raw", cl::desc("Accept a headerless weight file"));
 Flag<bool> clampIds("clamp-ids", cl::desc("Take an id out of range as 0 instead of refusing it"));
 Flag<bool> jsonFlag("json", cl::desc("Print JSON for programs"));
 Flag<bool> timing("timing", cl::desc("Print the steps of the compilation too"));
-Flag<bool> verifyFlag("verify", cl::desc("Compare the result, and op by op, with the reference and name the first that differs (slow)"));
+Flag<bool> verifyFlag("verify", cl::desc("Compare what is computed, op by op too, with the reference and name the "
+                                         "first that differs (slow)"));
 Flag<bool> noChecksum("no-checksum", cl::desc("Don't check the SHA-256"));
 Flag<bool> checksum("checksum", cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
 Flag<bool> checkTensors("check-tensors", cl::desc("Fail if a weight is NaN or infinite, naming it"));
