@@ -87,7 +87,10 @@ TEST_CASE("a tensor that isn't fp32 is refused by name") {
   const std::unique_ptr<Model> model = makeModel(buildForwardGraph(tinyConfig()), hostOptions(), weights);
   file->tensors[4].dtype = DType::Q4_K;
   CHECK_THAT(llvm::toString(model->load(*file)),
-             Contains(file->tensors[4].spec.name) && Contains("q4_k") && Contains("fp32"));
+             Contains(place.name().str() + ": wq of layer 0 is q4_k, expected fp32"));
+  file->tensors[0].dtype = DType::Q6_K;
+  CHECK_THAT(llvm::toString(checkRunnable(*file)),
+             Contains(place.name().str() + ": token_emb is q6_k, expected fp32"));
 }
 
 TEST_CASE("what prefill refuses, with the value found and what is expected") {
