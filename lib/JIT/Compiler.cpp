@@ -57,7 +57,8 @@ public:
 
 private:
   Error runStage(Stage stage);
-  void collect();
+  /// Error, with its name, for a buffer whose size cannot be told.
+  Error collect();
   /// Error when the kernel to break doesn't exist.
   Error checkFault();
   Error failed(StringRef what) {
@@ -135,7 +136,8 @@ Error Compilation::lower(Stage last) {
       return error;
     if (stage != Stage::CK)
       continue;
-    collect();
+    if (Error error = collect())
+      return error;
     if (Error error = checkFault())
       return error;
   }
@@ -150,22 +152,29 @@ Error Compilation::checkFault() {
   return failed(("no kernel's name starts with '" + name + "'").str());
 }
 
-void Compilation::collect() {
-  module->walk([&](ck::BufferOp buffer) {
+Error Compilation::collect() {
+  auto walked = module->walk([&](ck::BufferOp buffer) {
     if (buffer.getSpace() == ck::Space::Scratch || !buffer.getOffset())
-      return;
-    auto type = cast<mlir::MemRefType>(buffer.getType());
-    uint64_t bytes = static_cast<uint64_t>(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+      return mlir::WalkResult::advance();
+    std::optional<int64_t> bytes = ck::bytesOf(cast<mlir::MemRefType>(buffer.getType()));
+    if (!bytes) {
+      buffer.emitOpError("\"") << buffer.getName() << "\" is " << buffer.getType() << ", expected less than 2^60 bytes";
+      return mlir::WalkResult::interrupt();
+    }
     int layer = buffer.getLayer() ? static_cast<int>(*buffer.getLayer()) : -1;
-    if (result.find(buffer.getName(), layer))
-      return; // of another program of the module: the same place
-    result.buffers.push_back({buffer.getName().str(), layer, *buffer.getOffset(), bytes});
+    // Another program of the module may have it too: the same place.
+    if (!result.find(buffer.getName(), layer))
+      result.buffers.push_back({buffer.getName().str(), layer, *buffer.getOffset(), static_cast<uint64_t>(*bytes)});
+    return mlir::WalkResult::advance();
   });
+  if (walked.wasInterrupted())
+    return failed("the buffers of the program");
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (function->hasAttr(ck::kKernelAttr))
       result.kernels.push_back(function.getName().str());
   if (auto bytes = (*module)->getAttrOfType<mlir::IntegerAttr>(ck::kArenaBytesAttr))
     result.arenaBytes = bytes.getInt();
+  return Error::success();
 }
 
 Expected<std::unique_ptr<Module>> Compilation::toLLVM() {

@@ -13,7 +13,8 @@ namespace {
 template <typename Projection> Projection projectionFor(AddOp add, Value projected, Value residual) {
   auto op = dyn_cast_if_present<Projection>(soleWriter(projected));
   if (!op || projected == residual || op.getResidual() || !usedOnlyBy(projected, op, add) ||
-      op.getOut() != projected || !completeBefore(residual, op) || soleWriter(add.getOut()) != add)
+      op.getOut() != projected || op.getX() == add.getOut() || !completeBefore(residual, op) ||
+      soleWriter(add.getOut()) != add)
     return {};
   return op;
 }

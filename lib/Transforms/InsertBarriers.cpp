@@ -2,6 +2,8 @@
 #include "ProgramUses.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -15,20 +17,20 @@ struct Access {
   bool write;
 };
 
-/// Bytes [begin, end) of a planned buffer.
-std::optional<std::pair<int64_t, int64_t>> bytesOf(Value value) {
+/// Bytes [begin, end) of a planned buffer; an end above 2^63 counts as 2^63.
+std::optional<std::pair<int64_t, int64_t>> placeOf(Value value) {
   auto buffer = value.getDefiningOp<BufferOp>();
   if (!buffer || !buffer.getOffset())
     return std::nullopt;
-  auto type = cast<MemRefType>(buffer.getType());
-  int64_t begin = *buffer.getOffset();
-  return std::pair{begin, begin + type.getNumElements() * type.getElementTypeBitWidth() / 8};
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  int64_t begin = *buffer.getOffset(), bytes = bytesOf(cast<MemRefType>(buffer.getType())).value_or(kMost);
+  return std::pair{begin, llvm::checkedAdd(begin, bytes).value_or(kMost)};
 }
 
 bool overlap(Value a, Value b) {
   if (a == b)
     return true;
-  auto x = bytesOf(a), y = bytesOf(b);
+  auto x = placeOf(a), y = placeOf(b);
   return x && y && x->first < y->second && y->first < x->second;
 }
 

@@ -102,6 +102,10 @@ LogicalResult ckjit::ck::checkKernel(Operation *op, ValueRange activations) {
   auto function = dyn_cast<func::FuncOp>(op->getParentOp());
   if (!function || !function->hasAttr(kKernelAttr))
     return op->emitOpError("stands outside a kernel; run ck-outline-kernels first");
+  ArrayRef<Type> leading = function.getArgumentTypes().take_front(kFirstBuffer);
+  if (leading.size() < kFirstBuffer || !llvm::all_of(leading, [](Type type) { return type.isIndex(); }))
+    return op->emitOpError("stands in kernel @") << function.getName() << " of type " << function.getFunctionType()
+                                                 << ", expected " << unsigned(kFirstBuffer) << " index arguments first";
   Value first;
   for (Value activation : activations) {
     if (!activation)

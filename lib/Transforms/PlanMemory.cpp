@@ -3,6 +3,7 @@
 #include "ProgramUses.h"
 #include "ckjit/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
@@ -33,12 +34,23 @@ FailureOr<ArenaPlan> planOf(Operation *op, bool training) {
 }
 
 namespace {
-constexpr uint64_t kLineBytes = 64;
-uint64_t roundUp(uint64_t n) { return (n + kLineBytes - 1) / kLineBytes * kLineBytes; }
+constexpr int64_t kLineBytes = 64;
 
-uint64_t bytesOf(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  return static_cast<uint64_t>(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+/// The line boundary at or behind `offset` + `bytes`, or an error that names the buffer when that passes 2^63.
+FailureOr<int64_t> endOf(BufferOp buffer, int64_t offset, int64_t bytes) {
+  std::optional<int64_t> end = llvm::checkedAdd(offset, bytes);
+  end = end ? llvm::checkedAdd(*end, kLineBytes - 1) : std::nullopt;
+  if (!end)
+    return buffer.emitOpError("\"") << buffer.getName() << "\" of " << bytes << " bytes at byte " << offset
+                                   << " ends above 2^63; make the program's buffers smaller";
+  return *end / kLineBytes * kLineBytes;
+}
+
+FailureOr<int64_t> sizeOf(BufferOp buffer) {
+  if (std::optional<int64_t> bytes = bytesOf(cast<MemRefType>(buffer.getType())))
+    return *bytes;
+  return buffer.emitOpError("\"") << buffer.getName() << "\" is " << buffer.getType()
+                                 << ", expected less than 2^60 bytes";
 }
 
 std::string placeOf(int layer) { return layer < 0 ? "no layer" : "layer " + std::to_string(layer); }
@@ -47,8 +59,8 @@ std::string placeOf(int layer) { return layer < 0 ? "no layer" : "layer " + std:
 struct Interval {
   BufferOp buffer;
   size_t first, last;
-  uint64_t offset = 0;
-  uint64_t end() { return offset + roundUp(bytesOf(buffer.getResult())); }
+  int64_t bytes;
+  int64_t offset = 0, end = 0;
 };
 
 struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
@@ -60,26 +72,26 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
         getOperation()->hasAttr(kModelAttr) ? planOf(getOperation(), training) : FailureOr<ArenaPlan>(ArenaPlan());
     if (failed(planned))
       return signalPassFailure();
-    uint64_t cursor = planned->totalBytes;
+    int64_t cursor = planned->totalBytes;
     extras.clear();
     WalkResult result = getOperation().walk([&](BufferOp buffer) {
       return failed(placeFixed(buffer, *planned, cursor)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    uint64_t end = cursor;
+    int64_t end = cursor;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        end = std::max(end, placeScratch(function, cursor));
+      if (!function.isExternal() && failed(placeScratch(function, cursor, end)))
+        return signalPassFailure();
     scratchBytes += end - cursor;
     getOperation()->setAttr(kArenaBytesAttr, Builder(&getContext()).getI64IntegerAttr(end));
   }
 
-  void setOffset(BufferOp buffer, uint64_t offset) {
+  void setOffset(BufferOp buffer, int64_t offset) {
     buffer.setOffsetAttr(Builder(&getContext()).getI64IntegerAttr(offset));
   }
 
-  LogicalResult placeFixed(BufferOp buffer, const ArenaPlan &plan, uint64_t &cursor) {
+  LogicalResult placeFixed(BufferOp buffer, const ArenaPlan &plan, int64_t &cursor) {
     if (buffer.getSpace() == Space::Scratch)
       return success();
     if (buffer.getSpace() == Space::Extra)
@@ -89,19 +101,25 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     if (!planned || !planned->allocated)
       return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " is not in the arena plan of "
                                       << (plan.buffers.empty() ? "a module without ck.model" : "the module's ck.model");
-    if (planned->bytes < bytesOf(buffer.getResult()))
-      return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " needs "
-                                      << bytesOf(buffer.getResult()) << " bytes, the arena plan has " << planned->bytes;
+    FailureOr<int64_t> bytes = sizeOf(buffer);
+    if (failed(bytes))
+      return failure();
+    if (planned->bytes < static_cast<uint64_t>(*bytes))
+      return buffer.emitOpError("\"") << buffer.getName() << "\" of " << placeOf(layer) << " needs " << *bytes
+                                      << " bytes, the arena plan has " << planned->bytes;
     setOffset(buffer, planned->offset);
     return success();
   }
 
   /// Programs of one module share what has one name.
-  LogicalResult placeExtra(BufferOp buffer, uint64_t &cursor) {
+  LogicalResult placeExtra(BufferOp buffer, int64_t &cursor) {
     auto [first, isNew] = extras.try_emplace(buffer.getName(), buffer);
     if (isNew) {
+      FailureOr<int64_t> bytes = sizeOf(buffer), end = failed(bytes) ? bytes : endOf(buffer, cursor, *bytes);
+      if (failed(end))
+        return failure();
       setOffset(buffer, cursor);
-      cursor = roundUp(cursor + bytesOf(buffer.getResult()));
+      cursor = *end;
       return success();
     }
     if (first->second.getType() != buffer.getType())
@@ -111,42 +129,62 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
     return success();
   }
 
-  /// First fit by start of life: a buffer takes the lowest place free during its whole life.
-  uint64_t placeScratch(func::FuncOp function, uint64_t base) {
-    SmallVector<Interval> intervals = livesIn(function);
+  /// First fit by start of life: a buffer takes the lowest place free during its whole life. Raises `end`.
+  LogicalResult placeScratch(func::FuncOp function, int64_t base, int64_t &end) {
+    FailureOr<SmallVector<Interval>> lives = livesIn(function);
+    if (failed(lives))
+      return failure();
+    MutableArrayRef<Interval> intervals(*lives);
     llvm::stable_sort(intervals, [](const Interval &a, const Interval &b) { return a.first < b.first; });
-    uint64_t end = base;
     for (auto [index, interval] : llvm::enumerate(intervals)) {
-      interval.offset = base;
+      if (failed(moveTo(interval, base)))
+        return failure();
       for (bool moved = true; moved;) {
         moved = false;
-        for (Interval &other : MutableArrayRef(intervals).take_front(index))
-          if (other.last >= interval.first && other.offset < interval.end() && interval.offset < other.end())
-            interval.offset = other.end(), moved = true;
+        for (Interval &other : intervals.take_front(index)) {
+          if (other.last < interval.first || other.offset >= interval.end || interval.offset >= other.end)
+            continue;
+          if (failed(moveTo(interval, other.end)))
+            return failure();
+          moved = true;
+        }
       }
       setOffset(interval.buffer, interval.offset);
-      end = std::max(end, interval.end());
+      end = std::max(end, interval.end);
     }
-    return end;
+    return success();
   }
 
-  SmallVector<Interval> livesIn(func::FuncOp function) {
+  static LogicalResult moveTo(Interval &interval, int64_t offset) {
+    FailureOr<int64_t> end = endOf(interval.buffer, offset, interval.bytes);
+    if (failed(end))
+      return failure();
+    interval.offset = offset;
+    interval.end = *end;
+    return success();
+  }
+
+  FailureOr<SmallVector<Interval>> livesIn(func::FuncOp function) {
     llvm::DenseMap<Operation *, size_t> position;
     size_t count = 0;
     for (Operation &op : function.getBody().front())
       position[&op] = count++;
     SmallVector<Interval> intervals;
-    function.walk([&](BufferOp buffer) {
+    WalkResult result = function.walk([&](BufferOp buffer) {
       if (buffer.getSpace() != Space::Scratch || buffer->use_empty())
-        return;
-      Interval interval{buffer, count, 0};
+        return WalkResult::advance();
+      FailureOr<int64_t> bytes = sizeOf(buffer);
+      if (failed(bytes))
+        return WalkResult::interrupt();
+      Interval interval{buffer, count, 0, *bytes};
       for (Operation *user : buffer->getUsers()) {
         interval.first = std::min(interval.first, position[user]);
         interval.last = std::max(interval.last, position[user]);
       }
       intervals.push_back(interval);
+      return WalkResult::advance();
     });
-    return intervals;
+    return result.wasInterrupted() ? FailureOr<SmallVector<Interval>>(failure()) : std::move(intervals);
   }
 
   llvm::StringMap<BufferOp> extras;

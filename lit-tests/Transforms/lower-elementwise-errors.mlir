@@ -8,33 +8,33 @@ func.func private @embed_in_rows_without_a_target(%tid: index, %threads: index, 
 
 // -----
 
-func.func private @rmsnorm_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @rmsnorm_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.rmsnorm ins(%a, %b : memref<40x32xf32>, memref<32xf32>) outs(%a : memref<40x32xf32>) eps 1.0 features 32
+  ck.rmsnorm ins(%a, %b : memref<40x32xf32>, memref<32xf32>) outs(%c : memref<40x32xf32>) eps 1.0 features 32
   return
 }
 
 // -----
 
-func.func private @add_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @add_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.add ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
+  ck.add ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%c : memref<40x32xf32>)
   return
 }
 
 // -----
 
-func.func private @swiglu_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>) attributes {ck.kernel} {
+func.func private @swiglu_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %c: memref<40x32xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.swiglu ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%a : memref<40x32xf32>)
+  ck.swiglu ins(%a, %a : memref<40x32xf32>, memref<40x32xf32>) outs(%c : memref<40x32xf32>)
   return
 }
 
 // -----
 
-func.func private @split_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>) attributes {ck.kernel} {
+func.func private @split_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %a: memref<40x32xf32>, %b: memref<40x16xf32>, %c: memref<40x16xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.split ins(%a : memref<40x32xf32>) outs(%b, %b : memref<40x16xf32>, memref<40x16xf32>)
+  ck.split ins(%a : memref<40x32xf32>) outs(%b, %c : memref<40x16xf32>, memref<40x16xf32>)
   return
 }
 
@@ -96,4 +96,20 @@ func.func @cross_entropy_outside_a_kernel(%a: memref<40x64xf32>, %b: memref<40xi
   ck.cross_entropy ins(%a, %b : memref<40x64xf32>, memref<40xi32>) outs(%c : memref<40xf32>)
   return
 }
+}
+
+// -----
+
+func.func private @kernel_without_indices(%a: memref<5x32x8xf32>) attributes {ck.kernel} {
+  // expected-error @below {{'ck.add' op stands in kernel @kernel_without_indices of type '(memref<5x32x8xf32>) -> ()', expected 5 index arguments first}}
+  ck.add ins(%a, %a : memref<5x32x8xf32>, memref<5x32x8xf32>) outs(%a : memref<5x32x8xf32>)
+  return
+}
+
+// -----
+
+func.func private @kernel_whose_token_count_is_no_index(%tid: index, %threads: index, %T: i64, %first: index, %position: index, %a: memref<5x32x8xf32>) attributes {ck.kernel} {
+  // expected-error @below {{expected 5 index arguments first}}
+  ck.add ins(%a, %a : memref<5x32x8xf32>, memref<5x32x8xf32>) outs(%a : memref<5x32x8xf32>)
+  return
 }

@@ -1,24 +1,24 @@
 // RUN: ck-opt %s -split-input-file -verify-diagnostics -ck-lower-linear
 
-func.func private @linear_without_tile(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @linear_without_tile(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.linear' op has no tile; run ck-select-strategy first}}
-  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<32x32xf32>, memref<32xf32>) outs(%x : memref<5x32x8xf32>) rows 32 depth 32
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<32x32xf32>, memref<32xf32>) outs(%o : memref<5x32x8xf32>) rows 32 depth 32
   return
 }
 
 // -----
 
-func.func private @linear_outside_a_kernel(%x: memref<5x32x8xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) {
+func.func private @linear_outside_a_kernel(%x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) {
   // expected-error @below {{'ck.linear' op stands outside a kernel; run ck-outline-kernels first}}
-  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<32x32xf32>, memref<32xf32>) outs(%x : memref<5x32x8xf32>) rows 32 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<32x32xf32>, memref<32xf32>) outs(%o : memref<5x32x8xf32>) rows 32 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
 // -----
 
-func.func private @linear_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<40x32xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @linear_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<40x32xf32>, %o: memref<40x32xf32>, %w: memref<32x32xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.linear ins(%x, %w, %b : memref<40x32xf32>, memref<32x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rows 32 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<40x32xf32>, memref<32x32xf32>, memref<32xf32>) outs(%o : memref<40x32xf32>) rows 32 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
@@ -48,25 +48,25 @@ func.func private @gated_linear_in_rows_without_a_target(%tid: index, %threads: 
 
 // -----
 
-func.func private @attn_project_without_tile(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @attn_project_without_tile(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.attn_project' op has no tile; run ck-select-strategy first}}
-  ck.attn_project ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%x : memref<5x32x8xf32>) rows 32 depth 8
+  ck.attn_project ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%o : memref<5x32x8xf32>) rows 32 depth 8
   return
 }
 
 // -----
 
-func.func private @attn_project_outside_a_kernel(%x: memref<5x32x8xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) {
+func.func private @attn_project_outside_a_kernel(%x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) {
   // expected-error @below {{'ck.attn_project' op stands outside a kernel; run ck-outline-kernels first}}
-  ck.attn_project ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%x : memref<5x32x8xf32>) rows 32 depth 8 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.attn_project ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%o : memref<5x32x8xf32>) rows 32 depth 8 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
 // -----
 
-func.func private @attn_project_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<40x32xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
+func.func private @attn_project_in_rows_without_a_target(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<40x32xf32>, %o: memref<40x32xf32>, %w: memref<4x32x16xf32>, %b: memref<32xf32>) attributes {ck.kernel} {
   // expected-error @below {{the module has no ck.target; write #ck.target<...> on the module}}
-  ck.attn_project ins(%x, %w, %b : memref<40x32xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rows 32 depth 8 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.attn_project ins(%x, %w, %b : memref<40x32xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%o : memref<40x32xf32>) rows 32 depth 8 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
@@ -96,17 +96,17 @@ func.func private @lm_head_in_rows_without_a_target(%tid: index, %threads: index
 
 // -----
 
-func.func private @rope_tables_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>, %c: memref<40x4xf32>) attributes {ck.kernel} {
+func.func private @rope_tables_in_rows(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>, %c: memref<40x4xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.linear' op activation 'memref<40x4xf32>' stands beside 'memref<5x32x8xf32>', expected all in rows or all in panels of ck-pack-activations}}
-  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%c, %c : memref<40x4xf32>, memref<40x4xf32>) outs(%x : memref<5x32x8xf32>) rows 8 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%c, %c : memref<40x4xf32>, memref<40x4xf32>) outs(%o : memref<5x32x8xf32>) rows 8 depth 32 tile <rows = 4, vectors = 3, panels = 6, unroll = 1>
   return
 }
 
 // -----
 
-func.func private @one_row_for_a_pair_of_rope(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>, %c: memref<5x4x8xf32>) attributes {ck.kernel} {
+func.func private @one_row_for_a_pair_of_rope(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<5x32x8xf32>, %o: memref<5x32x8xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>, %c: memref<5x4x8xf32>) attributes {ck.kernel} {
   // expected-error @below {{'ck.linear' op tile has 1 rows, expected at least 2: one of each half}}
-  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%c, %c : memref<5x4x8xf32>, memref<5x4x8xf32>) outs(%x : memref<5x32x8xf32>) rows 8 depth 32 tile <rows = 1, vectors = 1, panels = 1, unroll = 1>
+  ck.linear ins(%x, %w, %b : memref<5x32x8xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%c, %c : memref<5x4x8xf32>, memref<5x4x8xf32>) outs(%o : memref<5x32x8xf32>) rows 8 depth 32 tile <rows = 1, vectors = 1, panels = 1, unroll = 1>
   return
 }
 

@@ -87,8 +87,8 @@ func.func @same_buffer_twice_is_two_arguments(%a: memref<3x32x16xf32>, %b: memre
 
 // Names say the op, the shape that matters, and what is fused.
 // CHECK-LABEL: func.func @names
-func.func @names(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>, %t: memref<3x4x16xf32>,
-                 %w2: memref<32x32xf32>, %b2: memref<32xf32>, %wo: memref<4x32x16xf32>, %emb: memref<64x32xf32>,
+func.func @names(%x: memref<3x32x16xf32>, %y: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %b: memref<4x16xf32>,
+                 %t: memref<3x4x16xf32>, %w2: memref<32x32xf32>, %b2: memref<32xf32>, %wo: memref<4x32x16xf32>, %emb: memref<64x32xf32>,
                  %logits: memref<40x64xf32>, %ids: memref<40xi32>, %loss: memref<40xf32>) {
   // CHECK-NEXT: ck.launch @linear.4x16x32(
   // CHECK-NEXT: ck.launch @linear.4x16x32.rope(
@@ -98,13 +98,13 @@ func.func @names(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %b: memref<4x
   // CHECK-NEXT: ck.launch @lm_head.64x32(
   // CHECK-NEXT: ck.launch @embed.64x32(
   // CHECK-NEXT: ck.launch @cross_entropy.40x64(
-  ck.linear ins(%x, %w, %b : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) outs(%x : memref<3x32x16xf32>) rows 8 depth 32
-  ck.linear ins(%x, %w, %b : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%t, %t : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%x : memref<3x32x16xf32>) rows 8 depth 32
-  ck.linear ins(%x, %w2, %b2 : memref<3x32x16xf32>, memref<32x32xf32>, memref<32xf32>) residual(%x : memref<3x32x16xf32>) outs(%x : memref<3x32x16xf32>) rows 32 depth 32
-  ck.attn_project ins(%x, %wo, %b2 : memref<3x32x16xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%x : memref<3x32x16xf32>) rows 32 depth 8
-  ck.attn_project ins(%x, %wo, %b2 : memref<3x32x16xf32>, memref<4x32x16xf32>, memref<32xf32>) residual(%x : memref<3x32x16xf32>) outs(%x : memref<3x32x16xf32>) rows 32 depth 8
+  ck.linear ins(%x, %w, %b : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) outs(%y : memref<3x32x16xf32>) rows 8 depth 32
+  ck.linear ins(%x, %w, %b : memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%t, %t : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%y : memref<3x32x16xf32>) rows 8 depth 32
+  ck.linear ins(%x, %w2, %b2 : memref<3x32x16xf32>, memref<32x32xf32>, memref<32xf32>) residual(%x : memref<3x32x16xf32>) outs(%y : memref<3x32x16xf32>) rows 32 depth 32
+  ck.attn_project ins(%x, %wo, %b2 : memref<3x32x16xf32>, memref<4x32x16xf32>, memref<32xf32>) outs(%y : memref<3x32x16xf32>) rows 32 depth 8
+  ck.attn_project ins(%x, %wo, %b2 : memref<3x32x16xf32>, memref<4x32x16xf32>, memref<32xf32>) residual(%x : memref<3x32x16xf32>) outs(%y : memref<3x32x16xf32>) rows 32 depth 8
   ck.lm_head ins(%x, %emb : memref<3x32x16xf32>, memref<64x32xf32>) outs(%logits : memref<40x64xf32>) depth 32
-  ck.embed ins(%ids, %emb : memref<40xi32>, memref<64x32xf32>) outs(%x : memref<3x32x16xf32>)
+  ck.embed ins(%ids, %emb : memref<40xi32>, memref<64x32xf32>) outs(%y : memref<3x32x16xf32>)
   ck.cross_entropy ins(%logits, %ids : memref<40x64xf32>, memref<40xi32>) outs(%loss : memref<40xf32>)
   return
 }

@@ -75,3 +75,37 @@ func.func @model_by_name() {
   return
 }
 }
+
+// -----
+
+// Each fits by itself, nine pass 2^63.
+func.func @extras_too_large_together() {
+  %0 = ck.buffer extra "a" : memref<2147483647x134217728xf32>
+  %1 = ck.buffer extra "b" : memref<2147483647x134217728xf32>
+  %2 = ck.buffer extra "c" : memref<2147483647x134217728xf32>
+  %3 = ck.buffer extra "d" : memref<2147483647x134217728xf32>
+  %4 = ck.buffer extra "e" : memref<2147483647x134217728xf32>
+  %5 = ck.buffer extra "f" : memref<2147483647x134217728xf32>
+  %6 = ck.buffer extra "g" : memref<2147483647x134217728xf32>
+  %7 = ck.buffer extra "h" : memref<2147483647x134217728xf32>
+  // expected-error @below {{'ck.buffer' op "i" of 1152921504069976064 bytes at byte 9223372032559808512 ends above 2^63; make the program's buffers smaller}}
+  %8 = ck.buffer extra "i" : memref<2147483647x134217728xf32>
+  return
+}
+
+// -----
+
+func.func @scratch_too_large_together() {
+  %0 = ck.buffer extra "a" : memref<2147483647x134217728xf32>
+  %1 = ck.buffer extra "b" : memref<2147483647x134217728xf32>
+  %2 = ck.buffer extra "c" : memref<2147483647x134217728xf32>
+  %3 = ck.buffer extra "d" : memref<2147483647x134217728xf32>
+  %4 = ck.buffer extra "e" : memref<2147483647x134217728xf32>
+  %5 = ck.buffer extra "f" : memref<2147483647x134217728xf32>
+  %6 = ck.buffer extra "g" : memref<2147483647x134217728xf32>
+  %7 = ck.buffer scratch "first" : memref<2147483647x134217728xf32>
+  // expected-error @below {{'ck.buffer' op "second" of 1152921504069976064 bytes at byte 9223372032559808512 ends above 2^63}}
+  %8 = ck.buffer scratch "second" : memref<2147483647x134217728xf32>
+  ck.add ins(%7, %8 : memref<2147483647x134217728xf32>, memref<2147483647x134217728xf32>) outs(%0 : memref<2147483647x134217728xf32>)
+  return
+}

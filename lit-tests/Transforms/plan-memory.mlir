@@ -99,7 +99,7 @@ func.func @input_and_output_never_share() {
 // CHECK: module attributes {ck.arena_bytes = 8192 : i64}
 module {
 // CHECK-LABEL: func.func @takes_the_lowest_hole_that_fits
-func.func @takes_the_lowest_hole_that_fits() {
+func.func @takes_the_lowest_hole_that_fits(%up: memref<1x32x16xf32>) {
   // CHECK-NEXT: "a" at 0 : memref<1x32x16xf32>
   // CHECK-NEXT: "b" at 2048 : memref<1x32x16xf32>
   // CHECK-NEXT: "large" at 4096 : memref<1x64x16xf32>
@@ -109,7 +109,7 @@ func.func @takes_the_lowest_hole_that_fits() {
   %large = ck.buffer scratch "large" : memref<1x64x16xf32>
   %small = ck.buffer scratch "small" : memref<1x4x16xf32>
   ck.add ins(%a, %a : memref<1x32x16xf32>, memref<1x32x16xf32>) outs(%b : memref<1x32x16xf32>)
-  ck.split ins(%large : memref<1x64x16xf32>) outs(%b, %b : memref<1x32x16xf32>, memref<1x32x16xf32>)
+  ck.split ins(%large : memref<1x64x16xf32>) outs(%b, %up : memref<1x32x16xf32>, memref<1x32x16xf32>)
   ck.add ins(%small, %small : memref<1x4x16xf32>, memref<1x4x16xf32>) outs(%small : memref<1x4x16xf32>)
   ck.add ins(%b, %b : memref<1x32x16xf32>, memref<1x32x16xf32>) outs(%b : memref<1x32x16xf32>)
   return

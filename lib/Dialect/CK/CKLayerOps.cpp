@@ -79,8 +79,32 @@ LogicalResult checkOneForEachToken(Operation *op, StringRef name, Value value, V
   return error << ": one value for each token of x, " << type;
 }
 
+/// These have read a value's place when they write it. Of rows, threads share the features, in vectors of which the
+/// last may overlap the one before; of panels they don't.
+bool mayWriteInPlace(OpOperand &read) {
+  Operation *op = read.getOwner();
+  bool queries = isa<AttentionOp>(op) && read.getOperandNumber() == 0;
+  return (queries || isa<RMSNormOp, AddOp, SwiGLUOp>(op)) && isPanels(read.get().getType());
+}
+
 int64_t groupsOf(Value weight) { return shapeOf(weight).getRank() == 3 ? shapeOf(weight).getDimSize(0) : 1; }
 } // namespace
+
+LogicalResult ckjit::ck::verifyLayerOperands(Operation *op) {
+  for (auto [index, operand] : llvm::enumerate(op->getOperandTypes())) {
+    auto type = cast<MemRefType>(operand);
+    if (!type.getLayout().isIdentity())
+      return op->emitOpError("operand #") << index << " is " << type << ", expected a memref without a layout";
+    if (type.hasStaticShape() && !bytesOf(type))
+      return op->emitOpError("operand #") << index << " is " << type << ", expected less than 2^60 bytes";
+  }
+  for (OpOperand *written : writtenOperands(op))
+    for (OpOperand &other : op->getOpOperands())
+      if (&other != written && other.get() == written->get() && !mayWriteInPlace(other))
+        return op->emitOpError("writes operand #") << written->getOperandNumber() << ", which is operand #"
+                                                   << other.getOperandNumber() << " too, expected another buffer";
+  return success();
+}
 
 LogicalResult EmbedOp::verify() {
   int64_t width = shapeOf(getTable()).getDimSize(1);

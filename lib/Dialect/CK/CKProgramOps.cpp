@@ -1,8 +1,21 @@
 //===- CKProgramOps.cpp - Verifiers of buffers and launches ---------------===//
 #include "ckjit/Dialect/CK/CKDialect.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace ckjit::ck;
+
+/// Layers are numbered in 16 bits, as the graph's nodes are.
+static constexpr int64_t kMaxLayer = 0xFFFF;
+
+std::optional<int64_t> ckjit::ck::bytesOf(MemRefType type) {
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  std::optional<int64_t> bits = static_cast<int64_t>(type.getElementTypeBitWidth());
+  for (int64_t extent : type.getShape())
+    bits = bits ? llvm::checkedMul(*bits, extent) : std::nullopt;
+  return bits ? std::optional<int64_t>(*bits / 8) : std::nullopt;
+}
 
 LogicalResult BufferOp::verify() {
   if (getOffset() && static_cast<int64_t>(*getOffset()) < 0)
@@ -11,11 +24,23 @@ LogicalResult BufferOp::verify() {
     return emitOpError("offset ") << *getOffset() << " is not a multiple of 64 bytes";
   if (getLayer() && static_cast<int64_t>(*getLayer()) < 0)
     return emitOpError("layer ") << static_cast<int64_t>(*getLayer()) << " is negative";
+  if (getLayer() && static_cast<int64_t>(*getLayer()) > kMaxLayer)
+    return emitOpError("layer is ") << static_cast<int64_t>(*getLayer()) << ", expected at most " << kMaxLayer;
   if (getName().empty())
     return emitOpError("name is empty, expected a buffer of the arena plan");
   Type element = cast<MemRefType>(getType()).getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return emitOpError("element type is ") << element << ", expected an integer or float of whole bytes";
+  auto type = cast<MemRefType>(getType());
+  if (!type.getLayout().isIdentity())
+    return emitOpError("\"") << getName() << "\" is " << type << ", expected a memref without a layout";
+  // In bits, as some of MLIR counts.
+  std::optional<int64_t> bytes = bytesOf(type);
+  if (!bytes)
+    return emitOpError("\"") << getName() << "\" is " << type << ", expected less than 2^60 bytes";
+  if (getOffset() && !llvm::checkedAdd(static_cast<int64_t>(*getOffset()), *bytes))
+    return emitOpError("\"") << getName() << "\" ends at byte " << *getOffset() << " + " << *bytes
+                            << ", expected below 2^63";
   return success();
 }
 

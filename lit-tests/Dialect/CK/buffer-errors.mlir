@@ -69,3 +69,37 @@ func.func @shape_dynamic() {
   %0 = ck.buffer scratch "x" : memref<?xf32>
   return
 }
+
+// -----
+
+// 2^66 bytes, which is 0 in 64 bits.
+func.func @more_bytes_than_can_be_counted() {
+  // expected-error @below {{'ck.buffer' op "x" is 'memref<4294967296x4294967296xf32>', expected less than 2^60 bytes}}
+  %0 = ck.buffer scratch "x" : memref<4294967296x4294967296xf32>
+  return
+}
+
+// -----
+
+func.func @ends_where_no_byte_is() {
+  // expected-error @below {{'ck.buffer' op "x" ends at byte 9223372036854775744 + 128, expected below 2^63}}
+  %0 = ck.buffer scratch "x" at 9223372036854775744 : memref<32xf32>
+  return
+}
+
+// -----
+
+// In 32 bits this is layer 0.
+func.func @layer_of_more_than_32_bits() {
+  // expected-error @below {{'ck.buffer' op layer is 4294967296, expected at most 65535}}
+  %0 = ck.buffer weight "wq" layer 4294967296 : memref<4x16x32xf32>
+  return
+}
+
+// -----
+
+func.func @has_a_layout() {
+  // expected-error @below {{'ck.buffer' op "x" is 'memref<4x4xf32, strided<[8, 1]>>', expected a memref without a layout}}
+  %0 = ck.buffer scratch "x" : memref<4x4xf32, strided<[8, 1]>>
+  return
+}

@@ -176,9 +176,9 @@ func.func @residual_in_rows(%x: memref<3x32x16xf32>, %w: memref<32x32xf32>, %bia
 
 // -----
 
-func.func @cos_without_sin(%x: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>) {
+func.func @cos_without_sin(%x: memref<3x32x16xf32>, %out: memref<3x32x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>) {
   // expected-error @below {{'ck.linear' op has one of cos and sin, expected both or none}}
-  "ck.linear"(%x, %w, %bias, %cos, %x) <{depth = 32 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 1>, rows = 8 : i64}>
+  "ck.linear"(%x, %w, %bias, %cos, %out) <{depth = 32 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 1>, rows = 8 : i64}>
     : (memref<3x32x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>, memref<3x4x16xf32>, memref<3x32x16xf32>) -> ()
   return
 }

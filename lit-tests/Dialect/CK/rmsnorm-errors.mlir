@@ -64,17 +64,17 @@ func.func @other_number_of_lanes(%x: memref<3x32x16xf32>, %gamma: memref<32xf32>
 
 // -----
 
-func.func @rstd_shorter_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<39xf32>) {
+func.func @rstd_shorter_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<39xf32>, %out: memref<40x32xf32>) {
   // expected-error @below {{'ck.rmsnorm' op rstd's length is 39, expected 40: one value for each token of x, 'memref<40x32xf32>'}}
-  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rstd(%rstd : memref<39xf32>) eps 1.000000e-05 features 32
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x32xf32>) rstd(%rstd : memref<39xf32>) eps 1.000000e-05 features 32
   return
 }
 
 // -----
 
-func.func @rstd_longer_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<41xf32>) {
+func.func @rstd_longer_than_rows(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<41xf32>, %out: memref<40x32xf32>) {
   // expected-error @below {{'ck.rmsnorm' op rstd's length is 41, expected 40: one value for each token of x, 'memref<40x32xf32>'}}
-  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rstd(%rstd : memref<41xf32>) eps 1.000000e-05 features 32
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x32xf32>) rstd(%rstd : memref<41xf32>) eps 1.000000e-05 features 32
   return
 }
 

@@ -26,10 +26,10 @@ func.func @rows_padded(%x: memref<40x48xf32>, %gamma: memref<48xf32>, %out: memr
 }
 
 // CHECK-LABEL: func.func @rows_with_rstd(
-// CHECK-SAME: %[[X:.*]]: memref<40x32xf32>, %[[GAMMA:.*]]: memref<32xf32>, %[[RSTD:.*]]: memref<40xf32>)
-func.func @rows_with_rstd(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<40xf32>) {
-  // CHECK-NEXT: ck.rmsnorm ins(%[[X]], %[[GAMMA]] : memref<40x32xf32>, memref<32xf32>) outs(%[[X]] : memref<40x32xf32>) rstd(%[[RSTD]] : memref<40xf32>) eps 5.000000e-01 features 32
-  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%x : memref<40x32xf32>) rstd(%rstd : memref<40xf32>) eps 0.5 features 32
+// CHECK-SAME: %[[X:.*]]: memref<40x32xf32>, %[[GAMMA:.*]]: memref<32xf32>, %[[RSTD:.*]]: memref<40xf32>, %[[OUT:.*]]: memref<40x32xf32>)
+func.func @rows_with_rstd(%x: memref<40x32xf32>, %gamma: memref<32xf32>, %rstd: memref<40xf32>, %out: memref<40x32xf32>) {
+  // CHECK-NEXT: ck.rmsnorm ins(%[[X]], %[[GAMMA]] : memref<40x32xf32>, memref<32xf32>) outs(%[[OUT]] : memref<40x32xf32>) rstd(%[[RSTD]] : memref<40xf32>) eps 5.000000e-01 features 32
+  ck.rmsnorm ins(%x, %gamma : memref<40x32xf32>, memref<32xf32>) outs(%out : memref<40x32xf32>) rstd(%rstd : memref<40xf32>) eps 0.5 features 32
   return
 }
 

@@ -11,6 +11,21 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+
+namespace ckjit::ck {
+
+/// Error unless the memrefs of a layer op have no layout and bytes that can be counted, and what it writes is none of
+/// its other operands. In panels, norms, adds, SwiGLU and attention may write what they read.
+llvm::LogicalResult verifyLayerOperands(mlir::Operation *op);
+
+/// An op of the forward pass.
+template <typename Concrete> class LayerOperands : public mlir::OpTrait::TraitBase<Concrete, LayerOperands> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyLayerOperands(op); }
+};
+
+} // namespace ckjit::ck
 
 #include "ckjit/Dialect/CK/CKEnums.h.inc"
 
@@ -45,6 +60,9 @@ enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, 
 
 /// True for a panel activation, memref<P x F x L>.
 inline bool isPanels(mlir::Type type) { return llvm::cast<mlir::MemRefType>(type).getRank() == 3; }
+
+/// Bytes of a buffer of that type; none when it has a dynamic dimension or 2^63 bits or more.
+std::optional<int64_t> bytesOf(mlir::MemRefType type);
 
 /// Operands an op of the layer writes (its `outs` or `inout`).
 llvm::SmallVector<mlir::OpOperand *> writtenOperands(mlir::Operation *op);

@@ -11,8 +11,11 @@ class CK_StaticMemRef<list<Type> elements, list<int> ranks>
 
 def CK_Activation : CK_StaticMemRef<[F32], [2, 3]>;
 
+def CK_LayerOperands : NativeOpTrait<"LayerOperands"> { let cppNamespace = "::ckjit::ck"; }
+
 /// An op of the forward pass: reads `ins`, writes `outs`, nothing else.
-class CK_LayerOp<string opMnemonic, list<Trait> traits = []> : CK_Op<opMnemonic, traits> {
+class CK_LayerOp<string opMnemonic, list<Trait> traits = []>
+    : CK_Op<opMnemonic, !listconcat(traits, [CK_LayerOperands])> {
   let hasVerifier = 1;
 }
 
