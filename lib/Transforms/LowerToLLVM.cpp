@@ -22,6 +22,17 @@ namespace ckjit::ck {
 #include "ckjit/Transforms/Passes.h.inc"
 
 namespace {
+/// A loop or branch gives a block argument on as it came. MLIR's conversion without rollback loses such a value when
+/// the block it belongs to is converted, and crashes; no kernel of ours has one, a .mlir file may.
+bool yieldsArgument(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    bool yields = op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() && !isa<func::FuncOp>(op->getParentOp());
+    return yields && llvm::any_of(op->getOperands(), llvm::IsaPred<BlockArgument>) ? WalkResult::interrupt()
+                                                                                  : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 struct LowerToLLVMPass : impl::LowerToLLVMBase<LowerToLLVMPass> {
   void runOnOperation() override {
     LowerToLLVMOptions options(&getContext());
@@ -42,7 +53,7 @@ struct LowerToLLVMPass : impl::LowerToLLVMBase<LowerToLLVMPass> {
     target.addLegalOp<ModuleOp>();
     ConversionConfig config;
     // A failure ends the compilation, so nothing has to be undone: a third faster.
-    config.allowPatternRollback = false;
+    config.allowPatternRollback = yieldsArgument(getOperation());
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }

@@ -54,3 +54,33 @@ func.func @prefill(%team: !llvm.ptr, %hi: index, %arena: memref<8192xi8>) {
   func.call @ckjit_barrier(%team) : (!llvm.ptr) -> ()
   return
 }
+
+// What a loop carries through unchanged comes out of it.
+// CHECK-LABEL: llvm.func @rows_carry_a_sum
+func.func @rows_carry_a_sum(%panels: index, %zero: f32) -> f32 {
+  // CHECK: llvm.br ^[[HEAD:.*]](%{{.*}}, %arg1 : i64, f32)
+  // CHECK: ^[[HEAD]](%{{.*}}: i64, %[[S:.*]]: f32):
+  // CHECK: llvm.return %[[S]] : f32
+  %sum = affine.for %row = 0 to 8 iter_args(%s = %zero) -> f32 {
+    affine.for %p = 0 to %panels {
+    }
+    affine.yield %s : f32
+  }
+  return %sum : f32
+}
+
+// CHECK-LABEL: llvm.func @branch_gives_what_the_loop_carries
+func.func @branch_gives_what_the_loop_carries(%n: index, %c: i1, %zero: f32) -> f32 {
+  // CHECK: llvm.return
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> f32 {
+    %t = scf.if %c -> f32 {
+      scf.yield %s : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    scf.yield %t : f32
+  }
+  return %sum : f32
+}
