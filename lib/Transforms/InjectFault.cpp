@@ -24,6 +24,8 @@ struct InjectFaultPass : impl::InjectFaultBase<InjectFaultPass> {
     });
     for (Operation *store : stores) {
       Value stored = isa<vector::MaskedStoreOp>(store) ? store->getOperands().back() : store->getOperand(0);
+      if (!isa<FloatType>(getElementTypeOrSelf(stored)))
+        continue;
       OpBuilder builder(store);
       Value doubled = arith::AddFOp::create(builder, store->getLoc(), stored, stored);
       store->replaceUsesOfWith(stored, doubled);
