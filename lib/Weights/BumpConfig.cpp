@@ -95,11 +95,11 @@ static Error checkAgainstFooter(const RegularFile &file, const Footer &footer, c
     double given, footer;
   } const fields[] = {
       {"num_hidden_layers", double(a.numLayers), double(b.numLayers)},
+      {"vocab_size", double(a.vocabSize), double(b.vocabSize)},
       {"hidden_size", double(a.hiddenSize), double(b.hiddenSize)},
       {"intermediate_size", double(a.intermediateSize), double(b.intermediateSize)},
       {"num_attention_heads", double(a.numHeads), double(b.numHeads)},
       {"num_key_value_heads", double(a.numKVHeads), double(b.numKVHeads)},
-      {"vocab_size", double(a.vocabSize), double(b.vocabSize)},
       {"max_position_embeddings", double(a.contextWindow), double(b.contextWindow)},
       {"rms_norm_eps", a.rmsNormEps, b.rmsNormEps},
       {"rope_theta", a.ropeTheta, b.ropeTheta},
