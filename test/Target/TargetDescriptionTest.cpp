@@ -199,8 +199,8 @@ TEST_CASE("every instruction set that a CPU's list adds to APX and AVX10 keeps i
     target.features += std::string(",+") + feature;
     if (!describe("native").has(feature))
       CHECK_THAT(llvm::toString(checkRunsHere(target)), Catch::Contains(std::string("it lacks ") + feature + ";"));
-    // And the CPU that has it is known to have it.
-    CHECK(describe("diamondrapids").has(feature));
+    // LLVM 22 knows no CPU with cf, but a host may report it.
+    CHECK(describe("diamondrapids").has(feature) == (llvm::StringRef(feature) != "cf"));
   }
 }
 
