@@ -29,11 +29,12 @@ Expected<std::vector<int32_t>> ckjit::readTokens(StringRef path, int64_t vocab, 
     return file.takeError();
   if (Error error = checkSize(**file, context))
     return error;
-  // Asked of malloc first: a vector that cannot grow ends the program. A sparse file may claim any size.
-  if (void *probe = std::malloc((*file)->size()))
-    std::free(probe);
-  else
+  // Asked of malloc first: a vector that cannot grow ends the program, and a sparse file may claim any size. Volatile,
+  // or the compiler would take malloc's success for granted.
+  void *volatile probe = std::malloc((*file)->size());
+  if (!probe)
     return createStringError(path + ": no memory for its " + Twine((*file)->size()) + " bytes");
+  std::free(probe);
   std::vector<int32_t> tokens((*file)->size() / kTokenBytes);
   if (Error error = (*file)->read(0, tokens.data(), (*file)->size()))
     return error;

@@ -1,6 +1,8 @@
 //===- TokenFileTest.cpp - Token ids in and out of range ------------------===//
 #include "TestFiles.h"
 #include <catch2/catch.hpp>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace ckjit;
 using namespace ckjit::test;
@@ -59,3 +61,21 @@ TEST_CASE_METHOD(Fixture, "what can't be read") {
   path = dir.path;
   CHECK_THAT(error(11, 8), Contains("found a directory"));
 }
+
+#ifndef __SANITIZE_ADDRESS__ // its malloc ends the program where others return null
+TEST_CASE("a sparse file larger than memory is an error") {
+  TempDir dir;
+  const std::string path = dir.file("sparse.bin");
+  writeBytes(path, "");
+  REQUIRE(::truncate(path.c_str(), off_t(1) << 32) == 0);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit limited = before;
+  limited.rlim_cur = rlim_t(1) << 31;
+  REQUIRE(::setrlimit(RLIMIT_AS, &limited) == 0);
+  auto tokens = readTokens(path, 10, 2147483647, false);
+  REQUIRE(::setrlimit(RLIMIT_AS, &before) == 0);
+  REQUIRE_FALSE(static_cast<bool>(tokens));
+  CHECK(llvm::toString(tokens.takeError()) == path + ": no memory for its 4294967296 bytes");
+}
+#endif
