@@ -141,7 +141,7 @@ void lowerRows(RMSNormOp op) {
     Value root = math::SqrtOp::create(b, b.loc, b.add(mean, eps));
     Value rstd = arith::DivFOp::create(b, b.loc, one, root);
     if (op.getRstd()) // the same value from every thread
-      b.store(rstd, op.getRstd(), {arith::AddIOp::create(b, b.loc, b.position(), t)});
+      b.store(rstd, op.getRstd(), t);
     b.forFeatures(part, [&](Value f, Type type) {
       Value scaled = b.mul(b.load(op.getX(), {t, f}, type), b.spread(rstd, type));
       b.store(b.mul(scaled, b.load(op.getGamma(), f, type)), op.getOut(), {t, f});
@@ -175,19 +175,17 @@ void lowerRows(SplitOp op) {
   });
 }
 
-/// In place, so each pair is one thread's. Head-major x is the cache [K][C][ad]; else rows hold H*hd features.
+/// In place, so each pair is one thread's. Rows hold H*hd features.
 void lowerRows(RopeOp op) {
   RowsBuilder b(op);
   int64_t headDim = op.getHeadDim(), half = headDim / 2;
-  int64_t heads = op.getHeadMajor() ? dim(op.getX(), 0) : dim(op.getX(), 1) / headDim;
+  int64_t heads = dim(op.getX(), 1) / headDim;
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   auto [lo, hi] = b.share(b.index(heads));
   b.forRange(lo, hi, [&](Value h) {
     b.forTokens([&](Value t) {
       Value row = arith::AddIOp::create(b, b.loc, b.position(), t);
       b.forCount(half, [&](Value i) {
-        if (op.getHeadMajor())
-          return rotate(b, op, {h, row, i}, {h, row, b.shifted(i, half)}, row, i);
         Value first = b.apply(d0 * headDim + d1, {h, i});
         rotate(b, op, {t, first}, {t, b.shifted(first, half)}, row, i);
       });

@@ -130,7 +130,7 @@ def LowerElementwise : Pass<"ck-lower-elementwise", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"strict", "strict", "bool", "false", "correctly rounded exp">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"lowered", "lowered", "Number of ops lowered">];
 }
 

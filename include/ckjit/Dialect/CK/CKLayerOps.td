@@ -35,8 +35,8 @@ def CK_RMSNormOp : CK_LayerOp<"rmsnorm"> {
   let summary = "y = x * gamma / sqrt(mean(x^2) + eps)";
   let description = [{
     The mean is over the D logical features; `gamma` is [aD]. `rstd` is [C] and
-    gets 1 / sqrt(mean(x^2) + eps) of each token, rows 0 to T - 1; it is there
-    only when ck-materialize asks for it.
+    gets 1 / sqrt(mean(x^2) + eps) of each token, at its position (for x in rows,
+    which begin anywhere, at its row); it is there only when ck-materialize asks for it.
   }];
   let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [1]>:$gamma, CK_Activation:$out,
                        Optional<CK_StaticMemRef<[F32], [1]>>:$rstd, F32Attr:$eps, I64Attr:$features);
