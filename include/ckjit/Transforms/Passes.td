@@ -110,7 +110,9 @@ def OutlineKernels : Pass<"ck-outline-kernels", "::mlir::ModuleOp"> {
 def SelectStrategy : Pass<"ck-select-strategy", "::mlir::ModuleOp"> {
   let summary = "Write each matrix op's tile as an attribute";
   let description = [{
-    Rows and vectors fill the target's registers, panels half of its second-level cache.
+    Rows and vectors fill the target's registers, panels half of its second-level cache. Of activations in
+    rows a tile takes four rows of each part, and as vectors the tokens whose sums the registers hold;
+    the options are for panels.
     Only attributes are written; an op that has a `tile` keeps it. Zero means: choose.
   }];
   let options = [
@@ -126,7 +128,8 @@ def LowerElementwise : Pass<"ck-lower-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Lower all ops but matrix ops and attention to affine loops";
   let description = [{
     The loops are scalar; those over the lanes of a panel carry `ck.lanes` for
-    ck-vectorize-lanes. Threads share panels (rows for cross_entropy).
+    ck-vectorize-lanes. Threads share panels (rows for cross_entropy). On activations in rows the
+    loops go over whole vectors of features, which threads share.
   }];
   let options = [Option<"strict", "strict", "bool", "false", "correctly rounded exp">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
@@ -135,11 +138,13 @@ def LowerElementwise : Pass<"ck-lower-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def LowerLinear : Pass<"ck-lower-linear", "::mlir::func::FuncOp"> {
-  let summary = "Lower linear, gated_linear, attn_project and lm_head to loops of register tiles";
+  let summary = "Lower linear, gated_linear, attn_project and lm_head to loops of register tiles or dot tiles";
   let description = [{
     A nest over tiles of weight rows (shared among threads) and panels; the
     panel loop carries `ck.block` and `ck.jam` from the op's tile. Bias, RoPE,
-    SwiGLU, residual and the store are vector ops behind the tile.
+    SwiGLU, residual and the store are vector ops behind the tile. Activations
+    in rows give `ck.dot_tile`, for as many tokens at once as the tile has
+    vectors, then one by one.
   }];
   let options = [Option<"strict", "strict", "bool", "false", "correctly rounded exp">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
@@ -152,6 +157,8 @@ def LowerAttention : Pass<"ck-lower-attention", "::mlir::func::FuncOp"> {
   let description = [{
     Threads share (kv head, panel of queries); a lane is a query. Scores and the weighted
     sum are register tiles, the softmax between them scalar loops over lanes.
+    Of the halves in rows threads share (token, kv head, block of keys) and (token, head);
+    scores are dot tiles, lanes are keys and then those of a head.
   }];
   let options = [Option<"keyBlock", "key-block", "int64_t", "64", "keys of a block, a multiple of 16">,
                  Option<"strict", "strict", "bool", "false", "correctly rounded exp">];
