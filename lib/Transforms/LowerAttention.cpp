@@ -1,6 +1,7 @@
 //===- LowerAttention.cpp - Online softmax over blocks of keys ------------===//
 #include "KernelBuilder.h"
 #include "LoopDialects.h"
+#include "ProgramUses.h"
 #include "RowsAttention.h"
 #include "ckjit/Transforms/Passes.h"
 
@@ -256,7 +257,10 @@ struct LowerAttentionPass : impl::LowerAttentionBase<LowerAttentionPass> {
     for (Operation *op : halves) {
       if (failed(checkKernel(op, op->getOperand(isa<AttentionPartOp>(op) ? 0 : 1))))
         return signalPassFailure();
-      if (auto part = dyn_cast<AttentionPartOp>(op))
+      auto part = dyn_cast<AttentionPartOp>(op);
+      if (part && failed(checkWidth(part)))
+        return signalPassFailure();
+      if (part)
         lowerRows(part, strict);
       else
         lowerRows(cast<AttentionMergeOp>(op), strict);
@@ -272,6 +276,14 @@ struct LowerAttentionPass : impl::LowerAttentionBase<LowerAttentionPass> {
       op.erase();
       ++lowered;
     }
+  }
+
+  /// Weighted sums run over the whole width of the cache, vector by vector.
+  LogicalResult checkWidth(AttentionPartOp op) {
+    int64_t width = dim(op.getK(), 2), lanes = targetOf(op).getLanes();
+    if (width == 0 || width % lanes != 0)
+      return op.emitOpError("the cache's head width is ") << width << ", expected whole vectors of " << lanes << " lanes";
+    return success();
   }
 
   LogicalResult check(AttentionOp op) {
