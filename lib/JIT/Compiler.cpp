@@ -99,6 +99,9 @@ Error Compilation::parse(StringRef text) {
 
 Error Compilation::import(const CKIRGraph &graph) {
   Stopwatch watch(result.times.import);
+  if (options.decode && options.pipeline.materialize)
+    return createStringError(Twine(where) + ": decode and materialize are both asked for, expected one of them: the "
+                                            "program for few tokens has no panels to fill slots from");
   auto imported = importGraph(context, graph, where, options.decode);
   if (!imported)
     return imported.takeError();
