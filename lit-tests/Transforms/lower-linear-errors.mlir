@@ -143,3 +143,23 @@ func.func private @five_rows_need_eight_lanes(%tid: index, %threads: index, %T: 
   ck.linear ins(%x, %w, %b : memref<10x32x4xf32>, memref<2x16x32xf32>, memref<2x16xf32>) outs(%k : memref<2x40x16xf32>) head_major rows 8 depth 32 tile <rows = 5, vectors = 1, panels = 1, unroll = 1>
   return
 }
+
+// -----
+
+module attributes {ck.target = #ck.target<cpu = "haswell", features = "", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
+func.func private @rows_need_powers_of_two_of_each_half(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<4x32xf32>, %w: memref<2x48x32xf32>, %b: memref<2x48xf32>, %y: memref<4x48xf32>) attributes {ck.kernel} {
+  // expected-error @below {{'ck.gated_linear' op tile has 6 rows, expected a power of two of each part: x is in rows}}
+  ck.gated_linear ins(%x, %w, %b : memref<4x32xf32>, memref<2x48x32xf32>, memref<2x48xf32>) outs(%y : memref<4x48xf32>) rows 48 depth 32 tile <rows = 6, vectors = 1, panels = 1, unroll = 1>
+  return
+}
+}
+
+// -----
+
+module attributes {ck.target = #ck.target<cpu = "haswell", features = "", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
+func.func private @rows_to_unequal_halves(%tid: index, %threads: index, %T: index, %first: index, %position: index, %x: memref<4x32xf32>, %w: memref<2x48x32xf32>, %b: memref<2x48xf32>, %y: memref<4x48xf32>) attributes {ck.kernel} {
+  // expected-error @below {{'ck.gated_linear' op tile has 5 rows, expected a power of two of each part: x is in rows}}
+  ck.gated_linear ins(%x, %w, %b : memref<4x32xf32>, memref<2x48x32xf32>, memref<2x48xf32>) outs(%y : memref<4x48xf32>) rows 48 depth 32 tile <rows = 5, vectors = 1, panels = 1, unroll = 1>
+  return
+}
+}
