@@ -114,3 +114,28 @@ func.func @packs_one_token_in_a_panel_of_4_lanes() {
   return
 }
 }
+
+// -----
+
+// Nor does a program in rows need to know the CPU.
+module {
+// CHECK-LABEL: func.func @leaves_a_program_in_rows
+func.func @leaves_a_program_in_rows() attributes {ck.rows} {
+  // CHECK-NEXT: ck.buffer scratch "ln1_out" layer 0 : memref<4x32xf32>
+  // CHECK-NEXT: ck.buffer weight "wk"
+  // CHECK-NEXT: ck.buffer weight "bk"
+  // CHECK-NEXT: ck.buffer slot "k"
+  // CHECK-NEXT: %[[C:.*]] = ck.buffer slot "rope_cos_cache" : memref<40x4xf32>
+  // CHECK-NEXT: %[[S:.*]] = ck.buffer slot "rope_sin_cache" : memref<40x4xf32>
+  // CHECK-NEXT: ck.linear {{.*}} rope(%[[C]], %[[S]] : memref<40x4xf32>, memref<40x4xf32>)
+  // CHECK-NEXT: return
+  %x = ck.buffer scratch "ln1_out" layer 0 : memref<4x32xf32>
+  %w = ck.buffer weight "wk" layer 0 : memref<2x16x32xf32>
+  %b = ck.buffer weight "bk" layer 0 : memref<2x16xf32>
+  %k = ck.buffer slot "k" layer 0 : memref<2x40x16xf32>
+  %cos = ck.buffer slot "rope_cos_cache" : memref<40x4xf32>
+  %sin = ck.buffer slot "rope_sin_cache" : memref<40x4xf32>
+  ck.linear ins(%x, %w, %b : memref<4x32xf32>, memref<2x16x32xf32>, memref<2x16xf32>) rope(%cos, %sin : memref<40x4xf32>, memref<40x4xf32>) outs(%k : memref<2x40x16xf32>) head_major rows 8 depth 32
+  return
+}
+}

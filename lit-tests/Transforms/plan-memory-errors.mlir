@@ -109,3 +109,15 @@ func.func @scratch_too_large_together() {
   ck.add ins(%7, %8 : memref<2147483647x134217728xf32>, memref<2147483647x134217728xf32>) outs(%0 : memref<2147483647x134217728xf32>)
   return
 }
+
+// -----
+
+func.func @first_program() {
+  %tokens = ck.buffer extra "tokens" : memref<17xi32>
+  return
+}
+func.func @other_type_of_one_name() {
+  // expected-error @below {{'ck.buffer' op "tokens" is 'memref<4xi32>', in another program 'memref<17xi32>'; give one of them another name}}
+  %tokens = ck.buffer extra "tokens" : memref<4xi32>
+  return
+}

@@ -149,3 +149,30 @@ func.func @large_program() {
   return
 }
 }
+
+// -----
+
+// Two programs of a module have one "tokens" and one "loss", whichever asks first; the scratch of both is behind them.
+// CHECK: module attributes {ck.arena_bytes = 2304 : i64}
+module {
+// CHECK-LABEL: func.func @first_program
+func.func @first_program() {
+  // CHECK-NEXT: "tokens" at 0 : memref<17xi32>
+  // CHECK-NEXT: "a" at 256 :
+  %tokens = ck.buffer extra "tokens" : memref<17xi32>
+  %a = ck.buffer scratch "a" : memref<1x16x16xf32>
+  ck.add ins(%a, %a : memref<1x16x16xf32>, memref<1x16x16xf32>) outs(%a : memref<1x16x16xf32>)
+  return
+}
+// CHECK-LABEL: func.func @second_program
+func.func @second_program() {
+  // CHECK-NEXT: "loss" at 128 : memref<17xf32>
+  // CHECK-NEXT: "tokens" at 0 : memref<17xi32>
+  // CHECK-NEXT: "b" at 256 :
+  %loss = ck.buffer extra "loss" : memref<17xf32>
+  %tokens = ck.buffer extra "tokens" : memref<17xi32>
+  %b = ck.buffer scratch "b" : memref<1x32x16xf32>
+  ck.add ins(%b, %b : memref<1x32x16xf32>, memref<1x32x16xf32>) outs(%b : memref<1x32x16xf32>)
+  return
+}
+}
