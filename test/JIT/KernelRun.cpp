@@ -51,14 +51,19 @@ KernelText &KernelText::op(StringRef text) {
   return *this;
 }
 
-std::string KernelText::text() const {
-  return "module {\nfunc.func @prefill() {\n" + buffers + ops + "  return\n}\n}\n";
+KernelText &KernelText::rows() {
+  attributes = "attributes {ck.rows} ";
+  return *this;
 }
 
-KernelRun::KernelRun(const KernelText &text, bool strict)
+std::string KernelText::text() const {
+  return "module {\nfunc.func @prefill() " + attributes + "{\n" + buffers + ops + "  return\n}\n}\n";
+}
+
+KernelRun::KernelRun(const KernelText &text, bool strict, const TargetDescription &target)
     : text(text), program([&] {
         CompileOptions options;
-        options.target = hostTarget();
+        options.target = target;
         options.pipeline.strict = strict;
         return must(Program::link(must(compileText(text.text(), "kernel", options))));
       }()),

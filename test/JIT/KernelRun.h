@@ -38,12 +38,14 @@ public:
   KernelText &out(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
   /// Adds an op; `$name` stands for the type of a buffer, `%name` for the buffer.
   KernelText &op(llvm::StringRef text);
+  /// Makes it a program of few tokens (`ck.rows`).
+  KernelText &rows();
 
   std::string text() const;
   bool writes(llvm::StringRef name) const { return written.count(name.str()) != 0; }
 
 private:
-  std::string buffers, ops;
+  std::string buffers, ops, attributes;
   std::map<std::string, std::string> types;
   std::map<std::string, bool> written;
 };
@@ -65,7 +67,7 @@ private:
 /// all, shows in the result.
 class KernelRun {
 public:
-  explicit KernelRun(const KernelText &text, bool strict = false);
+  explicit KernelRun(const KernelText &text, bool strict = false, const TargetDescription &target = hostTarget());
 
   float *floats(llvm::StringRef name);
   int32_t *ints(llvm::StringRef name);
