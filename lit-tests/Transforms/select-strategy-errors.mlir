@@ -21,9 +21,9 @@ func.func @rows_beyond_a_tile(%x: memref<5x32x8xf32>, %t: memref<64x32xf32>, %y:
 
 //--- vectors.mlir
 module attributes {ck.target = #ck.target<cpu = "c", features = "", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
-func.func @vectors_negative(%q: memref<5x24x8xf32>, %k: memref<1x40x16xf32>) {
+func.func @vectors_negative(%q: memref<5x24x8xf32>, %o: memref<5x24x8xf32>, %k: memref<1x40x16xf32>) {
   // expected-error @below {{'ck.attention' op tile vectors is -1, expected 1 to 8}}
-  ck.attention ins(%q, %k, %k : memref<5x24x8xf32>, memref<1x40x16xf32>, memref<1x40x16xf32>) outs(%q : memref<5x24x8xf32>) heads 3 head_dim 8
+  ck.attention ins(%q, %k, %k : memref<5x24x8xf32>, memref<1x40x16xf32>, memref<1x40x16xf32>) outs(%o : memref<5x24x8xf32>) heads 3 head_dim 8
   return
 }
 }

@@ -49,13 +49,13 @@ func.func @lm_head(%x: memref<3x32x16xf32>, %t: memref<64x32xf32>, %y: memref<40
 // A tile of attention holds query heads of one kv head: 2 of the group of 2, 3 of the group of 9.
 // CHECK-LABEL: func.func @attention_takes_a_divisor_of_the_group
 // ASKED-LABEL: func.func @attention_takes_a_divisor_of_the_group
-func.func @attention_takes_a_divisor_of_the_group(%q: memref<3x32x16xf32>, %k: memref<2x40x16xf32>, %q9: memref<3x72x16xf32>, %k1: memref<1x40x16xf32>) {
+func.func @attention_takes_a_divisor_of_the_group(%q: memref<3x32x16xf32>, %o: memref<3x32x16xf32>, %k: memref<2x40x16xf32>, %q9: memref<3x72x16xf32>, %o9: memref<3x72x16xf32>, %k1: memref<1x40x16xf32>) {
   // CHECK: ck.attention {{.*}} heads 4 head_dim 8 tile <rows = 8, vectors = 2,
   // CHECK: ck.attention {{.*}} heads 9 head_dim 8 tile <rows = 8, vectors = 3,
   // ASKED: ck.attention {{.*}} heads 4 head_dim 8 tile <rows = 6, vectors = 2, panels = 5, unroll = 4, strict = true>
   // ASKED: ck.attention {{.*}} heads 9 head_dim 8 tile <rows = 6, vectors = 1, panels = 5, unroll = 4, strict = true>
-  ck.attention ins(%q, %k, %k : memref<3x32x16xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%q : memref<3x32x16xf32>) heads 4 head_dim 8
-  ck.attention ins(%q9, %k1, %k1 : memref<3x72x16xf32>, memref<1x40x16xf32>, memref<1x40x16xf32>) outs(%q9 : memref<3x72x16xf32>) heads 9 head_dim 8
+  ck.attention ins(%q, %k, %k : memref<3x32x16xf32>, memref<2x40x16xf32>, memref<2x40x16xf32>) outs(%o : memref<3x32x16xf32>) heads 4 head_dim 8
+  ck.attention ins(%q9, %k1, %k1 : memref<3x72x16xf32>, memref<1x40x16xf32>, memref<1x40x16xf32>) outs(%o9 : memref<3x72x16xf32>) heads 9 head_dim 8
   return
 }
 

@@ -82,9 +82,7 @@ LogicalResult checkOneForEachToken(Operation *op, StringRef name, Value value, V
 /// These have read a value's place when they write it. Of rows, threads share the features, in vectors of which the
 /// last may overlap the one before; of panels they don't.
 bool mayWriteInPlace(OpOperand &read) {
-  Operation *op = read.getOwner();
-  bool queries = isa<AttentionOp>(op) && read.getOperandNumber() == 0;
-  return (queries || isa<RMSNormOp, AddOp, SwiGLUOp>(op)) && isPanels(read.get().getType());
+  return isa<RMSNormOp, AddOp, SwiGLUOp>(read.getOwner()) && isPanels(read.get().getType());
 }
 
 int64_t groupsOf(Value weight) { return shapeOf(weight).getRank() == 3 ? shapeOf(weight).getDimSize(0) : 1; }

@@ -34,6 +34,15 @@ func.func @attn_project_onto_its_residual(%x: memref<3x32x16xf32>, %w: memref<4x
 
 // -----
 
+// The sums start as zeros in the output, before the queries are read.
+func.func @attention_onto_its_queries(%x: memref<2x32x16xf32>, %k: memref<2x32x16xf32>) {
+  // expected-error @below {{'ck.attention' op writes operand #3, which is operand #0 too, expected another buffer}}
+  ck.attention ins(%x, %k, %k : memref<2x32x16xf32>, memref<2x32x16xf32>, memref<2x32x16xf32>) outs(%x : memref<2x32x16xf32>) heads 4 head_dim 8
+  return
+}
+
+// -----
+
 func.func @attention_onto_its_keys(%x: memref<2x32x16xf32>, %k: memref<2x32x16xf32>) {
   // expected-error @below {{'ck.attention' op writes operand #3, which is operand #1 too, expected another buffer}}
   ck.attention ins(%x, %k, %x : memref<2x32x16xf32>, memref<2x32x16xf32>, memref<2x32x16xf32>) outs(%k : memref<2x32x16xf32>) heads 4 head_dim 8

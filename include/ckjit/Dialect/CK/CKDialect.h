@@ -16,7 +16,7 @@
 namespace ckjit::ck {
 
 /// Error unless the memrefs of a layer op have no layout and bytes that can be counted, and what it writes is none of
-/// its other operands. In panels, norms, adds, SwiGLU and attention may write what they read.
+/// its other operands. In panels, norms, adds and SwiGLU may write what they read.
 llvm::LogicalResult verifyLayerOperands(mlir::Operation *op);
 
 /// An op of the forward pass.
