@@ -28,10 +28,12 @@ std::vector<double> readFloats(const std::string &path) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-/// A file's model, compiled and loaded.
-std::unique_ptr<Model> loadModel(const std::string &folder, bool strict) {
+/// A file's model, compiled and loaded; with `decode` the program for few tokens too.
+std::unique_ptr<Model> loadModel(const std::string &folder, bool strict, bool decode = false) {
   const std::unique_ptr<BumpFile> file = must(BumpFile::open(folder + "/model.bump"));
-  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, hostOptions(strict), 2));
+  CompileOptions options = hostOptions(strict);
+  options.decode = decode;
+  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, options, 2));
   must(model->load(*file));
   return model;
 }
@@ -44,15 +46,19 @@ TEST_CASE("golden logits of the seed system's cases") {
     if (folder.empty())
       continue;
     for (bool strict : {false, true}) {
-      const std::unique_ptr<Model> model = loadModel(folder, strict);
+      const std::unique_ptr<Model> model = loadModel(folder, strict, /*decode=*/true);
       const ModelConfig &config = model->config();
       // As the seed does, ids out of range count as 0: case c holds two.
       const std::vector<int32_t> tokens =
           must(readTokens(folder + "/tokens.bin", config.vocabSize, config.contextWindow, true));
-      const Distance distance = distanceOf(runLogits(*model, tokens), readFloats(folder + "/logits_fp64.bin"),
-                                           static_cast<size_t>(config.vocabSize));
-      INFO(name << ", strict " << strict << ", " << distance.text());
-      CHECK(distance.worst <= (strict ? kLogitToleranceStrict : kLogitTolerance));
+      const std::vector<double> expected = readFloats(folder + "/logits_fp64.bin");
+      // All at once, then token by token through the cache, then as many at a time as @decode takes.
+      for (int64_t length : {config.contextWindow, int64_t{1}, int64_t{4}}) {
+        const Distance distance =
+            distanceOf(runSteps(*model, tokens, length), expected, static_cast<size_t>(config.vocabSize));
+        INFO(name << ", strict " << strict << ", tokens at a time " << length << ", " << distance.text());
+        CHECK(distance.worst <= (strict ? kLogitToleranceStrict : kLogitTolerance));
+      }
     }
   }
 }
@@ -81,6 +87,33 @@ TEST_CASE("a trained model's greedy text comes out token by token") {
       }
       INFO(name << ", strict " << strict << ", first at position " << first);
       CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("a trained model writes the greedy text, each token from the one before") {
+  const std::string folder = sharedPath("data/stories260K");
+  if (folder.empty())
+    return;
+  const llvm::json::Value greedy = must(llvm::json::parse(readFile(folder + "/greedy.json")));
+  for (bool strict : {false, true}) {
+    const std::unique_ptr<Model> model = loadModel(folder, strict, /*decode=*/true);
+    const ModelConfig &config = model->config();
+    for (const char *name : {"empty", "once", "lily", "dog"}) {
+      const std::vector<int32_t> expected =
+          must(readTokens(folder + "/" + name + ".tokens.bin", config.vocabSize, config.contextWindow, false));
+      const size_t from = static_cast<size_t>(greedy.getAsObject()->getObject(name)->getInteger("greedy_from").value());
+      std::vector<int32_t> text(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(from));
+      must(model->prefill(text, static_cast<int64_t>(from) - 1));
+      int64_t row = static_cast<int64_t>(from) - 1;
+      while (text.size() < expected.size()) {
+        const llvm::ArrayRef<float> logits = model->logits(row);
+        text.push_back(static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+        must(model->prefill({text.back()}, 0, {}, static_cast<int64_t>(text.size()) - 1));
+        row = 0;
+      }
+      INFO(name << ", strict " << strict << ", " << expected.size() - from << " tokens");
+      CHECK(text == expected);
     }
   }
 }

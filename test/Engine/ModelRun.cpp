@@ -72,6 +72,19 @@ std::vector<float> runLogits(Model &model, ArrayRef<int32_t> tokens) {
   return std::vector<float>(first, first + tokens.size() * static_cast<size_t>(model.config().vocabSize));
 }
 
+std::vector<float> runSteps(Model &model, ArrayRef<int32_t> tokens, int64_t length) {
+  const size_t vocab = static_cast<size_t>(model.config().vocabSize);
+  std::vector<float> all;
+  for (size_t position = 0; position < tokens.size();) {
+    const ArrayRef<int32_t> step = tokens.drop_front(position).take_front(static_cast<size_t>(length));
+    must(model.prefill(step, 0, {}, static_cast<int64_t>(position)));
+    const float *rows = model.logits(0).data();
+    all.insert(all.end(), rows, rows + step.size() * vocab);
+    position += step.size();
+  }
+  return all;
+}
+
 bool sameBits(ArrayRef<float> a, ArrayRef<float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }

@@ -44,6 +44,9 @@ std::vector<double> referenceLogits(const CKIRGraph &graph, const TestModel &wei
 
 /// Logits [T][V] of a run over `tokens`.
 std::vector<float> runLogits(Model &model, llvm::ArrayRef<int32_t> tokens);
+/// The same when `tokens` come `length` at a time, through the cache: by @decode, where the model has it and they are
+/// few.
+std::vector<float> runSteps(Model &model, llvm::ArrayRef<int32_t> tokens, int64_t length);
 /// The bits of two runs are the same.
 bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b);
 

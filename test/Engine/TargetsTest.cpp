@@ -37,6 +37,7 @@ void checkTarget(const ModelConfig &config, const TargetDescription &target, boo
   const TestModel weights(config, {.padding = Padding::NaN});
   CompileOptions options = hostOptions(strict);
   options.target = target;
+  options.decode = true;
   const std::unique_ptr<Model> model = makeModel(graph, options, weights);
   for (int64_t count : {int64_t{5}, config.contextWindow}) {
     const std::vector<int32_t> tokens = makeTokens(config, count, 6);
@@ -44,6 +45,12 @@ void checkTarget(const ModelConfig &config, const TargetDescription &target, boo
     const Distance distance = distanceOf(runLogits(*model, tokens), expected, static_cast<size_t>(config.vocabSize));
     INFO(distance.text());
     CHECK(distance.worst <= toleranceFor(expected, strict));
+    for (int64_t length : {1, 3, 4}) {
+      const Distance few =
+          distanceOf(runSteps(*model, tokens, length), expected, static_cast<size_t>(config.vocabSize));
+      INFO("tokens at a time " << length << ", " << few.text());
+      CHECK(few.worst <= toleranceFor(expected, strict));
+    }
   }
 }
 
