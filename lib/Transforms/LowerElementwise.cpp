@@ -317,7 +317,10 @@ Value lossOfRow(KernelBuilder &b, CrossEntropyOp op, Value t, Value target, Valu
   auto larger = [&](Value a, Value x) { return arith::MaxNumFOp::create(b, b.loc, a, x).getResult(); };
   Value top = reduceRow(b, op, t, partials, lanes, -std::numeric_limits<float>::max(), larger, larger);
   auto addExp = [&](Value sum, Value x) {
-    return add(b, sum, b.exp(arith::SubFOp::create(b, b.loc, x, top), strict));
+    // The difference of two infinities has no exponential.
+    Value isTop = arith::CmpFOp::create(b, b.loc, arith::CmpFPredicate::OEQ, x, top);
+    Value below = b.exp(arith::SubFOp::create(b, b.loc, x, top), strict);
+    return add(b, sum, arith::SelectOp::create(b, b.loc, isTop, b.f32(1.0f), below));
   };
   Value sum = reduceRow(b, op, t, partials, lanes, 0.0f, addExp, [&](Value a, Value x) { return add(b, a, x); });
   Value column = arith::IndexCastOp::create(b, b.loc, b.getIndexType(), target);

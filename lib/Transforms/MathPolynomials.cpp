@@ -2,6 +2,8 @@
 #include "MathPolynomials.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -108,5 +110,17 @@ Value ckjit::ck::expandLog(OpBuilder &builder, Location loc, Value x) {
     p = a.fma(p, square, a.constant(1.0 / power));
   Value scaled = arith::SIToFPOp::create(builder, loc, wide, e);
   Value result = a.fma(scaled, a.constant(0.69314718055994530942), a.mul(a.mul(s, a.constant(2)), p));
-  return arith::TruncFOp::create(builder, loc, narrow, result);
+  // The bits of other numbers mean something else: log(0) = -inf, log(inf) = inf, NaN for NaN and what is negative.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Arithmetic in{builder, loc, narrow};
+  auto is = [&](arith::CmpFPredicate predicate, double bound) {
+    return arith::CmpFOp::create(builder, loc, predicate, x, in.constant(bound)).getResult();
+  };
+  auto choose = [&](Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, loc, condition, yes, no).getResult();
+  };
+  Value special = choose(is(arith::CmpFPredicate::OLT, 0), in.constant(std::nan("")), x);
+  special = choose(is(arith::CmpFPredicate::OEQ, 0), in.constant(-kInfinity), special);
+  Value inside = arith::AndIOp::create(builder, loc, is(arith::CmpFPredicate::OGT, 0), is(arith::CmpFPredicate::OLT, kInfinity));
+  return choose(inside, arith::TruncFOp::create(builder, loc, narrow, result), special);
 }

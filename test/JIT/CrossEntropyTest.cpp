@@ -4,6 +4,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <limits>
 
 using namespace ckjit::test;
 
@@ -113,4 +114,20 @@ TEST_CASE("cross entropy gives the same bits on any number of threads") {
     run.run(kContext, 0, threads);
     CHECK(std::memcmp(alone.data(), run.floats("loss"), kContext * sizeof(float)) == 0);
   }
+}
+
+TEST_CASE("a NaN among the logits is a NaN loss, wherever it stands") {
+  const int64_t vocab = 2 * hostLanes() + 3;
+  for (bool strict : {false, true})
+    for (int64_t place : {int64_t{0}, hostLanes(), vocab - 1}) {
+      KernelRun run(crossEntropy(vocab), strict);
+      run.fill("x", 1, 1.0f);
+      std::fill_n(run.ints("targets"), kContext, 1);
+      run.floats("x")[2 * vocab + place] = std::numeric_limits<float>::quiet_NaN();
+      run.run(kContext);
+      INFO("place " << place << ", strict " << strict);
+      CHECK(std::isnan(run.floats("loss")[2]));
+      CHECK(std::isfinite(run.floats("loss")[1]));
+      CHECK(std::isfinite(run.floats("loss")[3]));
+    }
 }
