@@ -1,7 +1,7 @@
 //===- GenerateVerb.cpp - ck-jit generate: continue a prompt --------------===//
 #include "CompileFlags.h"
+#include "ModelFlags.h"
 #include "Verbs.h"
-#include "ckjit/Engine/Model.h"
 #include "ckjit/Engine/Sampler.h"
 #include "ckjit/Text/Vocabulary.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,19 +26,18 @@ cl::SubCommand generateCommand(
                 "    ck-jit generate --weights model.bump --ids 1,403,407 -n 20 --temp 0.8 --top-p 0.9 --seed 7\n"
                 "    ck-jit generate --weights model.bump --tokens t.bin -n 20 --print-ids");
 
-template <typename T> struct Flag : cl::opt<T> {
+template <typename T, typename Parser = cl::parser<T>> struct Flag : cl::opt<T, false, Parser> {
   template <size_t N, typename... Mods>
-  explicit Flag(const char (&name)[N], const Mods &...mods) : cl::opt<T>(name, cl::sub(generateCommand), mods...) {}
+  explicit Flag(const char (&name)[N], const Mods &...mods)
+      : cl::opt<T, false, Parser>(name, cl::sub(generateCommand), mods...) {}
 };
-Flag<std::string> weightsPath("weights", cl::value_desc("FILE"), cl::desc("The weight file (BUMP)"));
-Flag<std::string> configPath("config", cl::value_desc("FILE"),
-                             cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
-Flag<std::string> tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The prompt as ids, int32 little-endian"));
+using PathFlag = Flag<std::string, PathParser>;
+PathFlag tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The prompt as ids, int32 little-endian"));
 cl::list<int32_t> idList("ids", cl::sub(generateCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                          cl::desc("The prompt as ids"));
 Flag<std::string> prompt("prompt", cl::value_desc("TEXT"), cl::desc("The prompt as text; needs a vocabulary"));
-Flag<std::string> vocabularyPath("vocabulary", cl::value_desc("FILE"),
-                                 cl::desc("The vocabulary (default: beside the weight file)"));
+PathFlag vocabularyPath("vocabulary", cl::value_desc("FILE"),
+                        cl::desc("The vocabulary (default: beside the weight file)"));
 Flag<int64_t> count("n", cl::value_desc("N"), cl::init(0), cl::desc("Tokens to generate (default: until the context is full)"));
 Flag<double> temperature("temp", cl::value_desc("T"), cl::init(0), cl::desc("Temperature (default 0: the likeliest token)"));
 Flag<int64_t> topK("top-k", cl::value_desc("K"), cl::init(0), cl::desc("Draw from the K likeliest (default 0: all)"));
@@ -52,10 +51,8 @@ Flag<uint64_t> seed("seed", cl::value_desc("S"), cl::init(0), cl::desc("Seed of 
 cl::list<int32_t> stopIds("stop", cl::sub(generateCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                           cl::desc("End before any of these ids"));
 Flag<bool> printIds("print-ids", cl::desc("Print ids, also where there is text"));
-Flag<unsigned> threadCount("threads", cl::value_desc("N"), cl::init(0), cl::desc("Threads (default: all usable cores)"));
-Flag<bool> raw("raw", cl::desc("Accept a headerless weight file"));
 Flag<bool> clampIds("clamp-ids", cl::desc("Take an id of a token file out of range as 0 instead of refusing it"));
-Flag<bool> noChecksum("no-checksum", cl::desc("Don't check the SHA-256"));
+ModelFlags source(generateCommand);
 CompileFlags flags(generateCommand);
 
 SamplerOptions samplerOptions() {
@@ -70,8 +67,8 @@ SamplerOptions samplerOptions() {
 }
 
 Error checkUsage() {
-  if (weightsPath.empty())
-    return usageError("give --weights FILE");
+  if (Error error = source.check())
+    return error;
   int prompts = tokensPath.getNumOccurrences() + (idList.empty() ? 0 : 1) + prompt.getNumOccurrences();
   if (prompts != 1)
     return usageError("give one of --prompt TEXT, --ids N,... and --tokens FILE");
@@ -94,10 +91,10 @@ Error checkIds(ArrayRef<int32_t> ids, StringRef option, int64_t vocab) {
 
 /// The vocabulary named or found; none if there is none and none is needed.
 Expected<std::optional<Vocabulary>> findVocabulary(int64_t vocab) {
-  std::string path = vocabularyPath.empty() ? Vocabulary::beside(weightsPath, vocab) : vocabularyPath.getValue();
+  std::string path = vocabularyPath.empty() ? Vocabulary::beside(source.weights, vocab) : vocabularyPath.getValue();
   if (path.empty()) {
     if (prompt.getNumOccurrences())
-      return createStringError(weightsPath + ": --prompt needs a vocabulary, found neither tokenizer.bin nor tok" +
+      return createStringError(source.weights + ": --prompt needs a vocabulary, found neither tokenizer.bin nor tok" +
                                Twine(vocab) + ".bin beside the file; give --vocabulary FILE, or the prompt by --ids");
     return std::nullopt;
   }
@@ -194,15 +191,14 @@ Error generate(Session &session, std::vector<int32_t> ids, int64_t most, Output 
 Error run() {
   if (Error error = checkUsage())
     return error;
-  BumpOpenOptions open;
-  open.configPath = configPath;
-  open.allowRaw = raw;
-  if (noChecksum)
-    open.verifyChecksum = false;
-  auto file = BumpFile::open(weightsPath, open);
-  if (!file)
-    return file.takeError();
-  const ModelConfig &config = (*file)->config;
+  auto options = flags.options();
+  if (!options)
+    return options.takeError();
+  options->decode = true;
+  auto opened = source.open();
+  if (!opened)
+    return opened.takeError();
+  const ModelConfig &config = opened->file->config;
   auto vocabulary = findVocabulary(config.vocabSize);
   if (!vocabulary)
     return vocabulary.takeError();
@@ -214,14 +210,10 @@ Error run() {
   auto most = tokensToGenerate(ids->size(), config.contextWindow);
   if (!most)
     return most.takeError();
-  auto options = flags.options();
-  if (!options)
-    return options.takeError();
-  options->decode = true;
-  auto model = Model::create(buildForwardGraph(config), weightsPath, *options, threadCount);
+  auto model = source.compile(opened->graph, *options, source.threads);
   if (!model)
     return model.takeError();
-  if (Error error = (*model)->load(**file))
+  if (Error error = source.load(**model, *opened->file))
     return error;
   auto session = Session::create(**model);
   if (!session)

@@ -1,12 +1,9 @@
 //===- RunVerb.cpp - ck-jit run: one forward pass over a token file -------===//
 #include "CompileFlags.h"
-#include "GraphOptions.h"
+#include "ModelFlags.h"
 #include "Progress.h"
 #include "RunReport.h"
 #include "Verbs.h"
-#include "ckjit/Engine/Model.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <fmt/format.h>
@@ -32,23 +29,15 @@ template <typename T, typename Parser = cl::parser<T>> struct Flag : cl::opt<T, 
       : cl::opt<T, false, Parser>(name, cl::sub(runCommand), mods...) {}
 };
 using PathFlag = Flag<std::string, PathParser>;
-PathFlag weightsPath("weights", cl::value_desc("FILE"), cl::desc("The weight file (BUMP)"));
 PathFlag tokensPath("tokens", cl::value_desc("FILE"), cl::desc("The token ids"));
-PathFlag configPath("config", cl::value_desc("FILE"),
-                             cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
-PathFlag irPath("ir", cl::value_desc("FILE"), cl::desc("Run this graph (ck-jit ir --json) instead"));
 PathFlag outLogits("out-logits", cl::value_desc("FILE"), cl::desc("Write the logits, fp32 [T][V]"));
 Flag<int64_t> top("top", cl::value_desc("N"), cl::init(5), cl::desc("Likeliest ids to print (default 5)"));
-Flag<unsigned> threadCount("threads", cl::value_desc("N"), cl::init(0), cl::desc("Threads (default: all usable cores)"));
 Flag<unsigned> cores("cores", cl::value_desc("N"), cl::init(0), cl::desc("The seed's name of --threads"));
-Flag<bool> raw("raw", cl::desc("Accept a headerless weight file"));
 Flag<bool> clampIds("clamp-ids", cl::desc("Take an id out of range as 0 instead of refusing it"));
 Flag<bool> jsonFlag("json", cl::desc("Print JSON for programs"));
 Flag<bool> timing("timing", cl::desc("Print the steps of the compilation too"));
 Flag<bool> verifyFlag("verify", cl::desc("Compare what is computed, op by op too, with the reference and name the "
                                          "first that differs (slow)"));
-Flag<bool> noChecksum("no-checksum", cl::desc("Don't check the SHA-256"));
-Flag<bool> checksum("checksum", cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
 Flag<bool> checkTensors("check-tensors", cl::desc("Fail if a weight is NaN or infinite, naming it"));
 Flag<int64_t> layers("layers", cl::value_desc("N"), cl::desc("Expected layers"));
 Flag<int64_t> embed("embed", cl::value_desc("N"), cl::desc("Expected hidden size"));
@@ -57,6 +46,7 @@ Flag<int64_t> heads("heads", cl::value_desc("N"), cl::desc("Expected heads"));
 Flag<int64_t> kvHeads("kv-heads", cl::value_desc("N"), cl::desc("Expected kv heads"));
 Flag<int64_t> vocab("vocab", cl::value_desc("N"), cl::desc("Expected vocabulary"));
 Flag<int64_t> context("ctx", cl::value_desc("N"), cl::desc("Context to run with, at most the file's"));
+ModelFlags source(runCommand);
 CompileFlags flags(runCommand);
 
 /// Runs `step` and returns its milliseconds.
@@ -73,12 +63,10 @@ Error checkNumbers() {
   for (const Flag<int64_t> *flag : {&layers, &embed, &intermediate, &heads, &kvHeads, &vocab, &context})
     if (flag->getNumOccurrences() && flag->getValue() <= 0)
       return usageError("--" + flag->ArgStr + " is " + Twine(flag->getValue()) + ", expected a positive number");
-  for (const Flag<unsigned> *flag : {&threadCount, &cores})
-    if (*flag > ThreadTeam::kMaxThreads)
-      return usageError("--" + flag->ArgStr + " is " + Twine(flag->getValue()) + ", expected at most " +
-                        Twine(ThreadTeam::kMaxThreads));
-  if (threadCount && cores && threadCount != cores)
-    return usageError("--threads is " + Twine(threadCount) + " and --cores is " + Twine(cores) + ", expected one number");
+  if (cores > ThreadTeam::kMaxThreads)
+    return usageError("--cores is " + Twine(cores) + ", expected at most " + Twine(ThreadTeam::kMaxThreads));
+  if (source.threads && cores && source.threads != cores)
+    return usageError("--threads is " + Twine(source.threads) + " and --cores is " + Twine(cores) + ", expected one number");
   if (top < 0)
     return usageError("--top is " + Twine(top) + ", expected 0 or more");
   return Error::success();
@@ -87,59 +75,34 @@ Error checkNumbers() {
 Error checkUsage() {
   if (Error error = checkNumbers())
     return error;
-  if (weightsPath.empty() || tokensPath.empty())
+  if (source.weights.empty() || tokensPath.empty())
     return usageError("give --weights FILE and --tokens FILE");
-  if (!irPath.empty() && !configPath.empty())
-    return usageError("give --config or --ir, not both: an IR file holds its config");
-  if (checksum && noChecksum)
-    return usageError("--checksum and --no-checksum exclude each other; give one of them");
-  SmallString<128> beside = sys::path::parent_path(weightsPath);
-  sys::path::append(beside, "config.json");
-  return checkOutput({"--out-logits", outLogits},
-                     {{"--weights", weightsPath}, {"--tokens", tokensPath}, {"--config", configPath}, {"--ir", irPath},
-                      {"the config beside the weights", std::string(beside)}},
-                     Dash::Refused);
-}
-
-BumpOpenOptions openOptions(const std::optional<CKIRGraph> &graph) {
-  BumpOpenOptions options;
-  options.configPath = configPath;
-  if (graph) {
-    options.graphConfig = graph->config;
-    options.graphSource = "--ir " + irPath;
-  }
-  options.allowRaw = raw;
-  if (noChecksum || checksum)
-    options.verifyChecksum = static_cast<bool>(checksum);
-  options.overrides.numLayers = layers;
-  options.overrides.hiddenSize = embed;
-  options.overrides.intermediateSize = intermediate;
-  options.overrides.numHeads = heads;
-  options.overrides.numKVHeads = kvHeads;
-  options.overrides.vocabSize = vocab;
-  options.overrides.contextWindow = context;
-  return options;
-}
-
-Expected<std::unique_ptr<BumpFile>> openWeights(const std::optional<CKIRGraph> &graph) {
-  BumpOpenOptions options = openOptions(graph);
-  Progress progress("checking " + weightsPath);
-  options.progress = [&](uint64_t done, uint64_t total) { progress.show(done, total); };
-  auto file = BumpFile::open(weightsPath, options);
-  if (!file)
-    return file;
-  if (Error error = checkRunnable(**file))
+  if (Error error = source.check())
     return error;
-  return file;
+  std::vector<NamedFile> inputs = source.inputs();
+  inputs.push_back({"--tokens", tokensPath});
+  return checkOutput({"--out-logits", outLogits}, inputs, Dash::Refused);
+}
+
+ModelConfig overrides() {
+  ModelConfig given{.vocabSize = 0, .contextWindow = 0};
+  given.numLayers = layers;
+  given.hiddenSize = embed;
+  given.intermediateSize = intermediate;
+  given.numHeads = heads;
+  given.numKVHeads = kvHeads;
+  given.vocabSize = vocab;
+  given.contextWindow = context;
+  return given;
 }
 
 Error refuseNonFinite(const BumpFile &file) {
-  Progress progress("looking for NaN and Inf in " + weightsPath);
+  Progress progress("looking for NaN and Inf in " + source.weights);
   auto found = file.findNonFinite();
   if (!found)
     return found.takeError();
   if (*found)
-    return createStringError(weightsPath + ": " + **found);
+    return createStringError(source.weights + ": " + **found);
   return Error::success();
 }
 
@@ -151,17 +114,7 @@ int64_t parametersOf(const ModelConfig &config) {
   return count;
 }
 
-StringRef graphPath() { return irPath.empty() ? weightsPath : irPath; }
-
-Expected<std::unique_ptr<Model>> compile(const CKIRGraph &graph, const CompileOptions &options) {
-  Progress progress("compiling");
-  return Model::create(graph, graphPath(), options, threadCount ? threadCount : cores);
-}
-
-Error load(Model &model, const BumpFile &file) {
-  Progress progress("loading " + weightsPath);
-  return model.load(file, [&](uint64_t done, uint64_t total) { progress.show(done, total); });
-}
+unsigned threadsAsked() { return source.threads ? source.threads : cores; }
 
 /// Runs the model over `tokens` and fills in what the report tells of it.
 Error runModel(Model &model, ArrayRef<int32_t> tokens, RunReport &report) {
@@ -190,7 +143,7 @@ Error placeFault(const CKIRGraph &graph, CompileOptions &options, CompileOptions
   bool placed = false;
   for (CompileOptions *program : {&options, &materialized}) {
     program->pipeline.faultyKernel.clear();
-    auto compiled = compileGraph(graph, graphPath(), *program);
+    auto compiled = compileGraph(graph, source.graphPath(), *program);
     if (!compiled)
       return compiled.takeError();
     if (none_of(compiled->kernels, [&](const std::string &name) { return StringRef(name).starts_with(fault); }))
@@ -206,10 +159,10 @@ Error placeFault(const CKIRGraph &graph, CompileOptions &options, CompileOptions
 /// Compares `output` and, with a program whose ops write their slots, op by op.
 Error verifyRun(const CKIRGraph &graph, const BumpFile &file, const CompileOptions &materialized,
                 ArrayRef<int32_t> tokens, const ProgramOutput &output, RunReport &report) {
-  auto model = compile(graph, materialized);
+  auto model = source.compile(graph, materialized, threadsAsked());
   if (!model)
     return model.takeError();
-  if (Error error = load(**model, file))
+  if (Error error = source.load(**model, file))
     return error;
   Progress progress("comparing with the reference");
   auto verified =
@@ -235,10 +188,10 @@ Error print(const RunReport &report) {
 
 Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFile &file, const CompileOptions &options,
                                            RunReport &report) {
-  auto model = compile(graph, options);
+  auto model = source.compile(graph, options, threadsAsked());
   if (!model)
     return model.takeError();
-  auto loaded = timed([&] { return load(**model, file); });
+  auto loaded = timed([&] { return source.load(**model, file); });
   if (!loaded)
     return loaded.takeError();
   report.loadMilliseconds = *loaded;
@@ -279,32 +232,24 @@ Error run() {
   auto options = flags.options();
   if (!options)
     return options.takeError();
-  std::optional<CKIRGraph> given;
-  if (!irPath.empty()) {
-    auto loaded = loadProgram(irPath);
-    if (!loaded)
-      return loaded.takeError();
-    given = std::move(*loaded);
-  }
-  auto file = openWeights(given);
-  if (!file)
-    return file.takeError();
+  auto opened = source.open(overrides());
+  if (!opened)
+    return opened.takeError();
+  const BumpFile &file = *opened->file;
   if (checkTensors)
-    if (Error error = refuseNonFinite(**file))
+    if (Error error = refuseNonFinite(file))
       return error;
-  const ModelConfig &config = (*file)->config;
-  CKIRGraph graph = given ? std::move(*given) : buildForwardGraph(config);
-  graph.config = config;
+  const ModelConfig &config = file.config;
   auto tokens = readTokens(tokensPath, config.vocabSize, config.contextWindow, clampIds);
   if (!tokens)
     return tokens.takeError();
   RunReport report;
-  report.model = weightsPath;
+  report.model = source.weights;
   report.config = config;
   report.parameters = parametersOf(config);
   report.strict = flags.strict;
   report.timing = timing;
-  if (Error error = compileAndRun(graph, **file, std::move(*options), *tokens, report))
+  if (Error error = compileAndRun(opened->graph, file, std::move(*options), *tokens, report))
     return error;
   return print(report);
 }

@@ -1,0 +1,41 @@
+//===- ModelFlags.h - Options of the verbs that run a model -----*- C++ -*-===//
+#ifndef CKJIT_TOOLS_MODELFLAGS_H
+#define CKJIT_TOOLS_MODELFLAGS_H
+
+#include "Files.h"
+#include "ckjit/Engine/Model.h"
+
+namespace ckjit::tool {
+
+/// --weights, --config, --ir, --raw, --checksum, --no-checksum and --threads. Declared once a verb, as a static beside
+/// its subcommand.
+struct ModelFlags {
+  explicit ModelFlags(llvm::cl::SubCommand &command);
+
+  PathOption weights, config, ir;
+  llvm::cl::opt<bool> raw, checksum, noChecksum;
+  llvm::cl::opt<unsigned> threads;
+
+  /// Wrong usage: no weight file, options that exclude each other, too many threads.
+  llvm::Error check() const;
+  /// The files that are read, config.json beside the weights among them.
+  std::vector<NamedFile> inputs() const;
+
+  struct Source {
+    std::unique_ptr<BumpFile> file;
+    CKIRGraph graph;
+  };
+  /// Opens and checks the weight file, and the graph to run: that of --ir, else the canonical one. `overrides` as in
+  /// BumpOpenOptions. Progress on a terminal.
+  llvm::Expected<Source> open(const ModelConfig &overrides = {.vocabSize = 0, .contextWindow = 0}) const;
+  /// Compiles a graph; `threadCount` 0 means all usable cores. Progress on a terminal.
+  llvm::Expected<std::unique_ptr<Model>> compile(const CKIRGraph &graph, const CompileOptions &options,
+                                                 unsigned threadCount) const;
+  /// Reads the weights. Progress on a terminal.
+  llvm::Error load(Model &model, const BumpFile &file) const;
+  /// Names the graph in messages.
+  llvm::StringRef graphPath() const { return ir.empty() ? weights.getValue() : ir.getValue(); }
+};
+
+} // namespace ckjit::tool
+#endif
