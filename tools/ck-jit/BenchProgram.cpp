@@ -53,7 +53,8 @@ constexpr int kStreamCounts[] = {1, 4};
 constexpr int64_t kReadBytes = int64_t(512) << 20;
 constexpr int64_t kAheadBytes = 2048; ///< prefetch distance
 
-/// T steps of `chains` FMAs on registers.
+/// T steps of `chains` FMAs on registers. Each thread has a row of the output, and one is behind the last thread's:
+/// ThreadTeam::kMaxThreads + 1.
 std::string peakText(int lanes, int chains) {
   std::string vector = fmt::format("vector<{}xf32>", lanes), names, types, init, body, next, sum;
   for (int i = 0; i < chains; ++i) {
@@ -66,21 +67,21 @@ std::string peakText(int lanes, int chains) {
   for (int i = 2; i < chains; ++i)
     sum += fmt::format("    %s{} = arith.addf %s{}, %r#{} : {}\n", i - 1, i - 2, i, vector);
   return fmt::format(R"(module {{
-  func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %position: index, %out: memref<1024x{0}xf32>) attributes {{ck.kernel}} {{
+  func.func private @peak(%tid: index, %threads: index, %T: index, %first: index, %position: index, %out: memref<1025x{0}xf32>) attributes {{ck.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %x = vector.load %out[%tid, %c0] : memref<1024x{0}xf32>, {1}
-    %y = vector.load %out[%threads, %c0] : memref<1024x{0}xf32>, {1}
+    %x = vector.load %out[%tid, %c0] : memref<1025x{0}xf32>, {1}
+    %y = vector.load %out[%threads, %c0] : memref<1025x{0}xf32>, {1}
     %start = arith.constant dense<0.0> : {1}
     %r:{2} = scf.for %i = %c0 to %T step %c1 iter_args({3}) -> ({4}) {{
 {5}      scf.yield {6} : {4}
     }}
-{7}    vector.store %s{8}, %out[%tid, %c0] : memref<1024x{0}xf32>, {1}
+{7}    vector.store %s{8}, %out[%tid, %c0] : memref<1025x{0}xf32>, {1}
     return
   }}
   func.func @prefill() {{
-    %out = ck.buffer extra "out" : memref<1024x{0}xf32>
-    ck.launch @peak(%out) : memref<1024x{0}xf32>
+    %out = ck.buffer extra "out" : memref<1025x{0}xf32>
+    ck.launch @peak(%out) : memref<1025x{0}xf32>
     return
   }}
 }})",
@@ -113,7 +114,7 @@ std::string readText(int lanes, int streams) {
   for (int s = 1; s < streams; ++s)
     total += fmt::format("    %t{} = arith.addf %t{}, %r#{} : {}\n", s, s - 1, s, vector);
   return fmt::format(R"(module {{
-  func.func private @read(%tid: index, %threads: index, %T: index, %first: index, %position: index, %data: {0}, %out: memref<1024x{1}xf32>) attributes {{ck.kernel}} {{
+  func.func private @read(%tid: index, %threads: index, %T: index, %first: index, %position: index, %data: {0}, %out: memref<1025x{1}xf32>) attributes {{ck.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
 {2}    %lines = arith.constant {3} : index
@@ -129,13 +130,13 @@ std::string readText(int lanes, int streams) {
       %ahead = arith.minui %far, %last : index
 {10}      scf.yield {11} : {9}
     }}
-{12}    vector.store %t{13}, %out[%tid, %c0] : memref<1024x{1}xf32>, {6}
+{12}    vector.store %t{13}, %out[%tid, %c0] : memref<1025x{1}xf32>, {6}
     return
   }}
   func.func @prefill() {{
     %data = ck.buffer extra "data" : {0}
-    %out = ck.buffer extra "out" : memref<1024x{1}xf32>
-    ck.launch @read(%data, %out) : {0}, memref<1024x{1}xf32>
+    %out = ck.buffer extra "out" : memref<1025x{1}xf32>
+    ck.launch @read(%data, %out) : {0}, memref<1025x{1}xf32>
     return
   }}
 }})",

@@ -47,6 +47,8 @@ Expected<BenchOptions> options(bool kernels) {
   result.tokens.assign(tokens.begin(), tokens.end());
   if (result.tokens.empty())
     result.tokens = kernels ? std::vector<int64_t>{4, 16, 32, 128, 512} : std::vector<int64_t>{512};
+  if (auto known = shapeOf(shape); !known)
+    return usageError("--shape: " + toString(known.takeError()));
   result.shape = shape;
   result.runs = runs;
   result.decode = decode;
