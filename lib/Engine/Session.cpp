@@ -33,8 +33,11 @@ template <typename T> T *Session::extra(StringRef name) const {
 /// product in fp32 (SPEC 4, RoPE).
 void Session::fillRopeTables(int64_t rows) {
   float *cos = buffer("rope_cos_cache"), *sin = buffer("rope_sin_cache");
-  if (!cos || !sin)
+  if (!cos || !sin || rows <= ropeRows)
     return;
+  // Ahead by a block, so that a decoded token seldom pays for frequencies.
+  constexpr int64_t kRowsAhead = 64;
+  rows = std::min(model.config().contextWindow, rows + kRowsAhead);
   int64_t headDim = model.config().headDim(), half = headDim / 2;
   for (int64_t i = 0; i < half; ++i) {
     long double exponent = static_cast<long double>(2 * i) / static_cast<long double>(headDim);
@@ -121,6 +124,8 @@ Expected<std::unique_ptr<Session>> Session::copy() const {
 }
 
 ArrayRef<float> Session::logits(int64_t row) const {
+  if (row < 0 || row >= rowsRun)
+    return {};
   int64_t vocab = model.config().vocabSize;
   return ArrayRef(buffer("logits") + row * vocab, vocab);
 }

@@ -25,6 +25,8 @@ TEST_CASE("sessions of one model don't see each other") {
   const std::unique_ptr<Session> alone = must(Session::create(*model));
   must(alone->append(a));
   const std::unique_ptr<Session> first = must(Session::create(*model)), second = must(Session::create(*model));
+  CHECK(first->lastLogits().empty());
+  CHECK(alone->logits(9).empty());
   for (size_t i = 0; i < a.size(); ++i) {
     must(first->append(a[i]));
     must(second->append(b[i]));

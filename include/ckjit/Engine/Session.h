@@ -39,8 +39,9 @@ public:
   /// Tokens whose keys and values the cache holds.
   int64_t cached() const { return tokensCached; }
   int64_t capacity() const { return limit; }
-  /// Logits [V] of row t of the last append; valid for the rows computed.
+  /// Logits [V] of row t of the last append, valid for the rows computed; empty if it had no such row.
   llvm::ArrayRef<float> logits(int64_t row) const;
+  /// Those of the last row; empty before the first append.
   llvm::ArrayRef<float> lastLogits() const { return logits(rowsRun - 1); }
   /// Cross entropy of each row of the last append, [T]; 0 where ignored. Rows before its first row keep older values.
   llvm::ArrayRef<float> losses() const;
