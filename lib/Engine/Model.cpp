@@ -9,24 +9,24 @@ using namespace ckjit;
 /// Buffers start on cache lines: a smaller gap is padding.
 static constexpr uint64_t kLineBytes = 64;
 
-Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef where, const CompileOptions &options,
-                                               unsigned threads) {
+Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef where,
+                                               const ModelOptions &options) {
   auto plan = planArena(graph.config);
   if (!plan)
     return plan.takeError();
-  auto compiled = compileGraph(graph, where, options);
+  auto compiled = compileGraph(graph, where, options.compile);
   if (!compiled)
     return compiled.takeError();
   auto arena = Arena::reserve(compiled->arenaBytes);
   if (!arena)
     return arena.takeError();
   std::unique_ptr<Model> model(new Model(std::move(*plan), std::move(*arena)));
-  model->pipeline = options.pipeline;
+  model->pipeline = options.compile.pipeline;
   auto program = Program::link(std::move(*compiled));
   if (!program)
     return program.takeError();
   model->program = std::move(*program);
-  auto team = ThreadTeam::create(threads);
+  auto team = ThreadTeam::create(options.threads);
   if (!team)
     return team.takeError();
   model->team = std::move(*team);

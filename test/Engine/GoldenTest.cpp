@@ -33,7 +33,7 @@ std::unique_ptr<Model> loadModel(const std::string &folder, bool strict, bool de
   const std::unique_ptr<BumpFile> file = must(BumpFile::open(folder + "/model.bump"));
   CompileOptions options = hostOptions(strict);
   options.decode = decode;
-  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, options, 2));
+  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, {options, 2}));
   must(model->load(*file));
   return model;
 }

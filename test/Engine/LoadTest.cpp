@@ -44,7 +44,7 @@ TEST_CASE("a loaded file gives the bits of the same weights in memory") {
     const std::vector<int32_t> tokens = makeTokens(named.config, named.config.contextWindow);
     const TemporaryFile place;
     const std::unique_ptr<BumpFile> file = writeAndOpen(weights, place.name());
-    const std::unique_ptr<Model> model = must(Model::create(graph, "file", hostOptions(), 3));
+    const std::unique_ptr<Model> model = must(Model::create(graph, "file", {hostOptions(), 3}));
     uint64_t last = 0, total = 0, heard = 0;
     must(model->load(*file, [&](uint64_t done, uint64_t all) {
       heard += done < last || done > all;
@@ -70,7 +70,7 @@ TEST_CASE("a file with more positions than the model's context fills the first o
   const std::unique_ptr<BumpFile> shorter = must(BumpFile::open(place.name(), options));
   REQUIRE(shorter->config.contextWindow == 10);
   const std::unique_ptr<Model> model =
-      must(Model::create(buildForwardGraph(shorter->config), "file", hostOptions(), 2));
+      must(Model::create(buildForwardGraph(shorter->config), "file", {hostOptions(), 2}));
   must(model->load(*shorter));
   const std::vector<int32_t> tokens = makeTokens(config, 10);
   const std::vector<double> expected = referenceLogits(buildForwardGraph(config), weights, tokens);
@@ -120,7 +120,7 @@ TEST_CASE("a refused prompt leaves the results of the run before") {
 
 TEST_CASE("what can't be made into a model is an error") {
   const auto errorOf = [](const CKIRGraph &graph, unsigned threads) {
-    llvm::Expected<std::unique_ptr<Model>> model = Model::create(graph, "graph.json", hostOptions(), threads);
+    llvm::Expected<std::unique_ptr<Model>> model = Model::create(graph, "graph.json", {hostOptions(), threads});
     return model ? std::string() : llvm::toString(model.takeError());
   };
   CKIRGraph backward = buildForwardGraph(tinyConfig());

@@ -41,7 +41,7 @@ ModelConfig tinyConfig() {
 
 std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &options, const TestModel &weights,
                                  unsigned threads) {
-  std::unique_ptr<Model> model = must(Model::create(graph, "test", options, threads));
+  std::unique_ptr<Model> model = must(Model::create(graph, "test", {options, threads}));
   model->fillWeights([&](const TensorSpec &spec, float *dst) { weights.copyTensor(spec, dst); });
   return model;
 }

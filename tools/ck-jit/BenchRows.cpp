@@ -256,7 +256,7 @@ Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
     auto limits = measureLimits(options.compile, threads, options.runs);
     if (!limits)
       return limits.takeError();
-    auto model = Model::create(buildForwardGraph(*shape), options.shape, compile, threads);
+    auto model = Model::create(buildForwardGraph(*shape), options.shape, {compile, threads});
     if (!model)
       return model.takeError();
     fillModel(**model);

@@ -73,7 +73,7 @@ Expected<ModelFlags::Source> ModelFlags::open(const ModelConfig &overrides) cons
 Expected<std::unique_ptr<Model>> ModelFlags::compile(const CKIRGraph &graph, const CompileOptions &options,
                                                      unsigned threadCount) const {
   Progress progress("compiling");
-  return Model::create(graph, graphPath(), options, threadCount);
+  return Model::create(graph, graphPath(), {options, threadCount});
 }
 
 Error ModelFlags::load(Model &model, const BumpFile &file) const {

@@ -16,14 +16,19 @@ namespace ckjit {
 /// Error that names file, tensor and type if a tensor isn't fp32; to be asked before a model is compiled for `file`.
 llvm::Error checkRunnable(const BumpFile &file);
 
+/// How a model is made ready to run.
+struct ModelOptions {
+  CompileOptions compile;
+  unsigned threads = 0; ///< of its team; 0: all usable cores
+};
+
 /// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread
 /// and no session running; sessions of several threads take turns at the team.
 class Model {
 public:
-  /// Compiles `graph` and reserves its arena; `threads` 0 means all usable cores. Weights are
-  /// zeros until loaded.
+  /// Compiles `graph`, which messages call `where`, and reserves its arena. Weights are zeros until loaded.
   static llvm::Expected<std::unique_ptr<Model>> create(const CKIRGraph &graph, llvm::StringRef where,
-                                                       const CompileOptions &options, unsigned threads);
+                                                       const ModelOptions &options);
 
   /// Reads every weight into its place, the threads of the team sharing the tensors. Error for a
   /// tensor that isn't fp32 or can't be read. `progress` hears the bytes read so far from thread 0.
