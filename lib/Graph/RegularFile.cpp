@@ -27,9 +27,12 @@ static StringRef kindOf(mode_t mode) {
   }
 }
 
-Expected<std::unique_ptr<RegularFile>> RegularFile::open(StringRef path) {
+Expected<std::unique_ptr<RegularFile>> RegularFile::open(StringRef path, Links links) {
   // O_NONBLOCK: a pipe without a writer would hold open() for ever.
-  int fd = sys::RetryAfterSignal(-1, ::open, path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::Refuse ? O_NOFOLLOW : 0);
+  int fd = sys::RetryAfterSignal(-1, ::open, path.str().c_str(), flags);
+  if (fd < 0 && errno == ELOOP && links == Links::Refuse)
+    return fieldError(path, "file", "a symbolic link", "a regular file");
   if (fd < 0)
     return createStringError(path + ": file: cannot be read: " + sys::StrError() +
                              "; expected the path of a readable file");

@@ -55,26 +55,29 @@ static int openNew(StringRef target, mode_t mode, std::string &path) {
   return fd;
 }
 
-Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
-  Expected<std::string> target = behindLinks(path);
+Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path, FileKind kind) {
+  bool output = kind == FileKind::Output;
+  Expected<std::string> target = output ? behindLinks(path) : path.str();
   if (!target)
     return target.takeError();
   sys::fs::file_status status;
-  bool exists = !sys::fs::status(*target, status);
-  if (exists && status.type() != sys::fs::file_type::regular_file)
+  bool exists = !sys::fs::status(*target, status, /*follow=*/output);
+  if (exists && (output ? status.type() != sys::fs::file_type::regular_file
+                        : status.type() == sys::fs::file_type::directory_file))
     return fieldError(path, "output file",
                       status.type() == sys::fs::file_type::directory_file ? "a directory" : "a device or pipe",
                       "the path of a regular file, or of none yet");
-  // A new file gets what the umask leaves.
-  mode_t mode = exists ? static_cast<mode_t>(status.permissions()) : 0666;
+  // A new output gets what the umask leaves.
+  mode_t mode = !output ? 0600 : exists ? static_cast<mode_t>(status.permissions()) : 0666;
   std::string temporary;
   int fd = openNew(*target, mode, temporary);
   if (fd < 0)
     return createStringError(path + ": cannot create a temporary file beside it: " + sys::StrError() +
                              "; expected a writable folder");
-  sys::RemoveFileOnSignal(temporary);
-  std::unique_ptr<AtomicFile> file(new AtomicFile(std::move(*target), std::move(temporary), fd));
-  if (exists && ::fchmod(fd, mode) != 0)
+  if (output)
+    sys::RemoveFileOnSignal(temporary);
+  std::unique_ptr<AtomicFile> file(new AtomicFile(std::move(*target), std::move(temporary), fd, kind));
+  if (output && exists && ::fchmod(fd, mode) != 0)
     return file->failed("setting its mode");
   return file;
 }
@@ -84,7 +87,8 @@ AtomicFile::~AtomicFile() {
   if (temporary.empty())
     return;
   (void)sys::fs::remove(temporary);
-  sys::DontRemoveFileOnSignal(temporary);
+  if (kind == FileKind::Output)
+    sys::DontRemoveFileOnSignal(temporary);
 }
 
 Error AtomicFile::checkSpace(uint64_t bytes) const {
@@ -130,23 +134,34 @@ static void syncFolderOf(StringRef path) {
 }
 
 Error AtomicFile::commit() {
-  if (sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
+  bool output = kind == FileKind::Output;
+  if (output && sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
     return failed("fsync");
   if (std::error_code code = sys::fs::rename(temporary, target))
     return createStringError(target + ": rename of the temporary file: " + code.message() + "; nothing was changed");
-  sys::DontRemoveFileOnSignal(temporary);
+  if (output)
+    sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
-  syncFolderOf(target);
+  if (output)
+    syncFolderOf(target);
   return Error::success();
 }
 
 Error ckjit::checkWritable(StringRef path) { return AtomicFile::create(path).takeError(); }
 
-Error ckjit::writeFileAtomically(StringRef path, StringRef bytes) {
-  Expected<std::unique_ptr<AtomicFile>> file = AtomicFile::create(path);
+static Error writeWhole(StringRef path, StringRef bytes, FileKind kind) {
+  Expected<std::unique_ptr<AtomicFile>> file = AtomicFile::create(path, kind);
   if (!file)
     return file.takeError();
   if (Error error = (*file)->append(arrayRefFromStringRef(bytes)))
     return error;
   return (*file)->commit();
+}
+
+Error ckjit::writeFileAtomically(StringRef path, StringRef bytes) {
+  return writeWhole(path, bytes, FileKind::Output);
+}
+
+Error ckjit::writeDisposableFile(StringRef path, StringRef bytes) {
+  return writeWhole(path, bytes, FileKind::Disposable);
 }

@@ -14,11 +14,14 @@ namespace ckjit {
 llvm::Error fieldError(llvm::StringRef path, const llvm::Twine &field, const llvm::Twine &found,
                        const llvm::Twine &expected);
 
+/// Whether a link is as good as the file it leads to.
+enum class Links : bool { Follow, Refuse };
+
 /// A regular file open for reading. Directories, pipes and devices are refused
 /// without waiting for them.
 class RegularFile {
 public:
-  static llvm::Expected<std::unique_ptr<RegularFile>> open(llvm::StringRef path);
+  static llvm::Expected<std::unique_ptr<RegularFile>> open(llvm::StringRef path, Links links = Links::Follow);
   ~RegularFile();
   RegularFile(const RegularFile &) = delete;
   RegularFile &operator=(const RegularFile &) = delete;

@@ -107,6 +107,11 @@ llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, ui
 /// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename).
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes);
 
+/// The same for a file that can be made again, such as a cache's: readable by its owner alone, it takes the place of
+/// whatever stands there, links themselves included, unless that is a directory. It doesn't wait for the disk and sets
+/// no signal handler: whoever dies meanwhile leaves `path` with a dot, hex digits and ".tmp" behind.
+llvm::Error writeDisposableFile(llvm::StringRef path, llvm::StringRef bytes);
+
 /// The error that writing to `path` would end with, as far as it can be told before; leaves nothing behind.
 llvm::Error checkWritable(llvm::StringRef path);
 
