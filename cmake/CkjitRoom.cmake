@@ -18,6 +18,9 @@ if(CKJIT_SANITIZE)
   add_link_options(-fsanitize=address,undefined -fno-sanitize=vptr)
 endif()
 
+# What the linker made is told apart by its hash (lib/JIT/CompilerIdentity.cpp).
+add_link_options(-Wl,--build-id=sha1)
+
 # LLVM's allocators poison memory where our instrumented code inlines them, and Debian's libraries, which aren't
 # instrumented, use it again without a word: such reports are about the mix, not about a fault.
 set(CKJIT_TEST_ENVIRONMENT "ASAN_OPTIONS=allow_user_poisoning=0")

@@ -14,7 +14,8 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   auto plan = planArena(graph.config);
   if (!plan)
     return plan.takeError();
-  auto compiled = compileGraph(graph, where, options.compile);
+  auto compiled = options.cache ? options.cache->compile(graph, where, options.compile)
+                                : compileGraph(graph, where, options.compile);
   if (!compiled)
     return compiled.takeError();
   auto arena = Arena::reserve(compiled->arenaBytes);

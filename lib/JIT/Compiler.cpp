@@ -1,6 +1,7 @@
 //===- Compiler.cpp - From a graph to an object file ----------------------===//
 #include "ckjit/JIT/Compiler.h"
 #include "Codegen.h"
+#include "Stopwatch.h"
 #include "ckjit/Dialect/CK/CKDialect.h"
 #include "ckjit/Import/Import.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -14,7 +15,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
-#include <chrono>
 
 using namespace llvm;
 using namespace ckjit;
@@ -24,20 +24,6 @@ constexpr std::pair<EmitStage, StringLiteral> kStageNames[] = {
     {EmitStage::Graph, "graph"},   {EmitStage::CK, "ck"},     {EmitStage::Loops, "loops"},
     {EmitStage::Vector, "vector"}, {EmitStage::LLVMDialect, "llvm-dialect"}, {EmitStage::LLVM, "llvm"},
     {EmitStage::Asm, "asm"},       {EmitStage::Obj, "obj"}};
-
-/// Adds the time since its construction to a counter, in milliseconds.
-class Stopwatch {
-public:
-  explicit Stopwatch(double &milliseconds) : milliseconds(milliseconds) {}
-  ~Stopwatch() {
-    std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
-    milliseconds += passed.count();
-  }
-
-private:
-  double &milliseconds;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
 
 /// One compilation: the context, the module as far as it has been lowered, and its times.
 class Compilation {

@@ -3,6 +3,7 @@
 #define CKJIT_ENGINE_MODEL_H
 
 #include "ckjit/Engine/Session.h"
+#include "ckjit/JIT/ObjectCache.h"
 #include "ckjit/JIT/Program.h"
 #include "ckjit/Layout/ArenaPlan.h"
 #include "ckjit/Runtime/Arena.h"
@@ -20,6 +21,7 @@ llvm::Error checkRunnable(const BumpFile &file);
 struct ModelOptions {
   CompileOptions compile;
   unsigned threads = 0; ///< of its team; 0: all usable cores
+  const ObjectCache *cache = nullptr; ///< where compiled objects are kept; null: nowhere
 };
 
 /// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread

@@ -26,7 +26,8 @@ std::optional<EmitStage> parseEmitStage(llvm::StringRef name);
 /// Milliseconds of each step of a compilation.
 struct CompileTimes {
   double import = 0, passes = 0, translate = 0, codegen = 0, link = 0;
-  double total() const { return import + passes + translate + codegen + link; }
+  double cache = 0; ///< looking the object up and, where it was missing, storing it
+  double total() const { return import + passes + translate + codegen + link + cache; }
 };
 
 /// Where the program finds a buffer in the arena.
@@ -46,6 +47,8 @@ struct CompiledObject {
   std::vector<std::string> kernels;   ///< their names, in the order of the program
   bool decode = false; ///< there is a function `decode` too
   CompileTimes times;
+  bool cached = false;   ///< an ObjectCache had it
+  std::string cacheNote; ///< why the cache could not be used as meant; empty if it was, or if there is none
   const ProgramBuffer *find(llvm::StringRef name, int layer = -1) const;
 };
 
