@@ -10,6 +10,10 @@ config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.ckjit_binary_dir
 
+# No test touches the object cache of whoever runs it: without these there is none but --cache-dir's.
+for variable in ["XDG_CACHE_HOME", "HOME"]:
+    config.environment.pop(variable, None)
+
 # ck-opt and ck-jit are this build's; FileCheck, not, count and split-file are LLVM's.
 if "ASAN_OPTIONS" in os.environ:
     config.environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"]

@@ -5,6 +5,7 @@
 #include "Verbs.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace ckjit;
@@ -19,7 +20,8 @@ ModelFlags::ModelFlags(cl::SubCommand &command)
       checksum("checksum", cl::sub(command), cl::desc("Check the SHA-256 also of a file larger than 256 MiB")),
       noChecksum("no-checksum", cl::sub(command), cl::desc("Don't check the SHA-256")),
       threads("threads", cl::sub(command), cl::value_desc("N"), cl::init(0),
-              cl::desc("Threads (default: all usable cores)")) {}
+              cl::desc("Threads (default: all usable cores)")),
+      cache(command) {}
 
 Error ModelFlags::check() const {
   if (weights.empty())
@@ -30,7 +32,7 @@ Error ModelFlags::check() const {
     return usageError("--checksum and --no-checksum exclude each other; give one of them");
   if (threads > ThreadTeam::kMaxThreads)
     return usageError("--threads is " + Twine(threads) + ", expected at most " + Twine(ThreadTeam::kMaxThreads));
-  return Error::success();
+  return cache.check();
 }
 
 std::vector<NamedFile> ModelFlags::inputs() const {
@@ -72,8 +74,14 @@ Expected<ModelFlags::Source> ModelFlags::open(const ModelConfig &overrides) cons
 
 Expected<std::unique_ptr<Model>> ModelFlags::compile(const CKIRGraph &graph, const CompileOptions &options,
                                                      unsigned threadCount) const {
-  Progress progress("compiling");
-  return Model::create(graph, graphPath(), {options, threadCount});
+  std::optional<ObjectCache> objects = cache.cache();
+  auto model = [&] {
+    Progress progress("compiling");
+    return Model::create(graph, graphPath(), {options, threadCount, objects ? &*objects : nullptr});
+  }();
+  if (model && !(*model)->compiled().cacheNote.empty())
+    errs() << "ck-jit: warning: " << (*model)->compiled().cacheNote << "\n";
+  return model;
 }
 
 Error ModelFlags::load(Model &model, const BumpFile &file) const {

@@ -2,19 +2,20 @@
 #ifndef CKJIT_TOOLS_MODELFLAGS_H
 #define CKJIT_TOOLS_MODELFLAGS_H
 
-#include "Files.h"
+#include "CacheFlags.h"
 #include "ckjit/Engine/Model.h"
 
 namespace ckjit::tool {
 
-/// --weights, --config, --ir, --raw, --checksum, --no-checksum and --threads. Declared once a verb, as a static beside
-/// its subcommand.
+/// --weights, --config, --ir, --raw, --checksum, --no-checksum, --threads and the options of the object cache. Declared
+/// once a verb, as a static beside its subcommand.
 struct ModelFlags {
   explicit ModelFlags(llvm::cl::SubCommand &command);
 
   PathOption weights, config, ir;
   llvm::cl::opt<bool> raw, checksum, noChecksum;
   llvm::cl::opt<unsigned> threads;
+  CacheFlags cache;
 
   /// Wrong usage: no weight file, options that exclude each other, too many threads.
   llvm::Error check() const;
@@ -28,7 +29,8 @@ struct ModelFlags {
   /// Opens and checks the weight file, and the graph to run: that of --ir, else the canonical one. `overrides` as in
   /// BumpOpenOptions. Progress on a terminal.
   llvm::Expected<Source> open(const ModelConfig &overrides = {.vocabSize = 0, .contextWindow = 0}) const;
-  /// Compiles a graph; `threadCount` 0 means all usable cores. Progress on a terminal.
+  /// Compiles a graph, or takes it from the object cache, whose faults are warned of; `threadCount` 0 means all usable
+  /// cores. Progress on a terminal.
   llvm::Expected<std::unique_ptr<Model>> compile(const CKIRGraph &graph, const CompileOptions &options,
                                                  unsigned threadCount) const;
   /// Reads the weights. Progress on a terminal.

@@ -36,8 +36,8 @@ static std::string verifiedText(const VerifyResult &verified) {
 }
 
 static std::string timingText(const CompileTimes &times) {
-  return fmt::format("  import {:.1f}, passes {:.1f}, translate {:.1f}, codegen {:.1f}, link {:.1f} ms\n", times.import,
-                     times.passes, times.translate, times.codegen, times.link);
+  return fmt::format("  import {:.1f}, passes {:.1f}, translate {:.1f}, codegen {:.1f}, link {:.1f}, cache {:.1f} ms\n",
+                     times.import, times.passes, times.translate, times.codegen, times.link, times.cache);
 }
 
 std::string ckjit::tool::reportText(const RunReport &report) {
@@ -48,7 +48,8 @@ std::string ckjit::tool::reportText(const RunReport &report) {
                                  c.contextWindow, report.parameters / 1e6);
   text += fmt::format("target   {}, {}-bit vectors, {} thread{}{}\n", report.target, report.vectorBits, report.threads,
                       report.threads == 1 ? "" : "s", report.strict ? ", strict" : "");
-  text += fmt::format("compile  {:.0f} ms, {} kernels\n", report.compile.total(), report.kernels);
+  text += fmt::format("compile  {:.0f} ms, {} kernels{}\n", report.compile.total(), report.kernels,
+                      report.cached ? " from the cache" : "");
   if (report.timing)
     text += timingText(report.compile);
   text += fmt::format("load     {:.0f} ms\n", report.loadMilliseconds);
@@ -71,10 +72,11 @@ static json::Value number(double value) { return std::isfinite(value) ? json::Va
 
 static json::Object compileJson(const RunReport &report) {
   const CompileTimes &times = report.compile;
-  return json::Object{{"ms", times.total()},          {"cached", false},
+  return json::Object{{"ms", times.total()},          {"cached", report.cached},
                       {"kernels", report.kernels},    {"import_ms", times.import},
                       {"passes_ms", times.passes},    {"translate_ms", times.translate},
-                      {"codegen_ms", times.codegen},  {"link_ms", times.link}};
+                      {"codegen_ms", times.codegen},  {"link_ms", times.link},
+                      {"cache_ms", times.cache}};
 }
 
 static json::Object mismatchJson(const Mismatch &mismatch) {

@@ -23,6 +23,7 @@ struct RunReport {
   int64_t parameters = 0;
   unsigned vectorBits = 0, threads = 0, kernels = 0;
   CompileTimes compile;
+  bool cached = false; ///< the object came from the cache
   double loadMilliseconds = 0, prefillMilliseconds = 0;
   int64_t tokens = 0;
   std::optional<double> loss; ///< mean over the T-1 positions with a next token; none for T = 1

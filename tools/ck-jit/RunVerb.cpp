@@ -200,6 +200,7 @@ Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFil
   report.threads = (*model)->threads();
   report.kernels = (*model)->compiled().kernels.size();
   report.compile = (*model)->compiled().times;
+  report.cached = (*model)->compiled().cached;
   return model;
 }
 
