@@ -6,8 +6,9 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -52,6 +53,12 @@ static bool isTemporary(StringRef name) {
   return name.consume_back(kTemporarySuffix) && keyOfName(name.rsplit('.').first).has_value();
 }
 
+static std::string octal(mode_t mode) {
+  std::string text;
+  raw_string_ostream(text) << format("%o", static_cast<unsigned>(mode));
+  return text;
+}
+
 Expected<bool> ObjectCache::checkFolder() const {
   struct stat status;
   if (::stat(folderPath.c_str(), &status) != 0) {
@@ -65,7 +72,7 @@ Expected<bool> ObjectCache::checkFolder() const {
     return fieldError(folderPath, "owner of the folder", "user " + Twine(status.st_uid),
                       "user " + Twine(::geteuid()) + ", who would run what it holds");
   if (status.st_mode & (S_IWGRP | S_IWOTH))
-    return fieldError(folderPath, "mode of the folder", formatv("{0:o}", status.st_mode & 07777).str(),
+    return fieldError(folderPath, "mode of the folder", octal(status.st_mode & 07777),
                       "one that lets nobody else write, such as 700");
   return true;
 }

@@ -2,8 +2,6 @@
 #include "TestFiles.h"
 #include "llvm/Support/FileSystem.h"
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,28 +9,6 @@ using namespace ckjit;
 using namespace ckjit::test;
 using Catch::Contains;
 using Names = std::vector<std::string>;
-
-namespace {
-/// While it lives, no file may grow beyond `bytes`: writes fail as on a full disk.
-class FileSizeLimit {
-public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    previousHandler = std::signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &previous) == 0);
-    rlimit limited = previous;
-    limited.rlim_cur = bytes;
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
-  }
-  ~FileSizeLimit() {
-    (void)::setrlimit(RLIMIT_FSIZE, &previous);
-    std::signal(SIGXFSZ, previousHandler);
-  }
-
-private:
-  rlimit previous{};
-  void (*previousHandler)(int) = SIG_DFL;
-};
-} // namespace
 
 TEST_CASE("writeFileAtomically makes and replaces files, and leaves nothing else") {
   TempDir dir;
@@ -142,4 +118,37 @@ TEST_CASE("a config that isn't valid is refused before anything is written") {
              Contains("m.bump"));
   CHECK(llvm::toString(writeRandomModel(dir.file("m.bump"), config, 1)) != "");
   CHECK(dir.list().empty());
+}
+
+TEST_CASE("a disposable file takes the place of what stands there, and is its owner's alone") {
+  TempDir dir, elsewhere;
+  writeBytes(elsewhere.file("real"), "old");
+  REQUIRE(::symlink(elsewhere.file("real").c_str(), dir.file("link").c_str()) == 0);
+  REQUIRE(::mkfifo(dir.file("pipe").c_str(), 0666) == 0);
+  writeBytes(dir.file("closed"), "old");
+  REQUIRE(::chmod(dir.file("closed").c_str(), 0444) == 0);
+  for (const char *name : {"link", "pipe", "closed", "new"}) {
+    INFO(name);
+    CHECK(llvm::toString(writeDisposableFile(dir.file(name), "bytes")) == "");
+    struct stat status;
+    REQUIRE(::lstat(dir.file(name).c_str(), &status) == 0);
+    CHECK(status.st_mode == (S_IFREG | 0600));
+    CHECK(readBytes(dir.file(name)) == "bytes");
+  }
+  CHECK(readBytes(elsewhere.file("real")) == "old");
+  CHECK_THAT(llvm::toString(writeDisposableFile(dir.path, "x")), Contains("found a directory"));
+  CHECK(dir.list() == Names{"closed", "link", "new", "pipe"});
+}
+
+TEST_CASE("a disposable file that can't be written leaves the old one") {
+  TempDir dir;
+  writeBytes(dir.file("f"), "old");
+  std::string message;
+  {
+    FileSizeLimit limit(1000);
+    message = llvm::toString(writeDisposableFile(dir.file("f"), std::string(1001, 'x')));
+  }
+  CHECK_THAT(message, Contains("File too large"));
+  CHECK(readBytes(dir.file("f")) == "old");
+  CHECK(dir.list() == Names{"f"});
 }

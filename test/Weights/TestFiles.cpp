@@ -1,49 +1,13 @@
 //===- TestFiles.cpp - Files and bytes that the weight tests work on ------===//
 #include "TestFiles.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 using namespace llvm;
 
 namespace ckjit::test {
-
-TempDir::TempDir() {
-  SmallString<128> made;
-  REQUIRE_FALSE(sys::fs::createUniqueDirectory("ckjit-weights", made));
-  path = made.str().str();
-}
-
-TempDir::~TempDir() { (void)sys::fs::remove_directories(path); }
-
-std::vector<std::string> TempDir::list() const {
-  std::vector<std::string> names;
-  std::error_code code;
-  for (sys::fs::directory_iterator it(path, code), end; it != end && !code; it.increment(code))
-    names.push_back(sys::path::filename(it->path()).str());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string readBytes(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in.good());
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-void writeBytes(const std::string &path, const std::string &bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  REQUIRE(out.good());
-}
 
 void put(std::string &bytes, size_t offset, uint64_t value, size_t size) {
   REQUIRE(offset + size <= bytes.size());

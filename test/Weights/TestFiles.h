@@ -2,25 +2,12 @@
 #ifndef CKJIT_TEST_WEIGHTS_TESTFILES_H
 #define CKJIT_TEST_WEIGHTS_TESTFILES_H
 
+#include "Support/TempDir.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
 
 namespace ckjit::test {
-
-/// A folder of its own for each test case, removed with all it holds.
-class TempDir {
-public:
-  TempDir();
-  ~TempDir();
-  std::string file(const std::string &name) const { return path + "/" + name; }
-  /// Names of the files in it, sorted.
-  std::vector<std::string> list() const;
-  std::string path;
-};
-
-std::string readBytes(const std::string &path);
-void writeBytes(const std::string &path, const std::string &bytes);
 
 /// Puts little-endian `value` of `size` bytes at `offset`.
 void put(std::string &bytes, size_t offset, uint64_t value, size_t size);

@@ -20,9 +20,10 @@ Error CacheFlags::check() const {
   return Error::success();
 }
 
-/// LLVM's own options are hidden, but may be given. They can change what is generated, and no key tells of them.
+/// LLVM's own options are hidden, but every verb takes them. They can change what is generated, and no key tells of
+/// them. (The verbs' own stand in their subcommands alone.)
 static bool foreignOptionGiven() {
-  return any_of(cl::getRegisteredOptions(cl::SubCommand::getAll()),
+  return any_of(cl::getRegisteredOptions(cl::SubCommand::getTopLevel()),
                 [](const auto &entry) { return entry.second->getNumOccurrences() > 0; });
 }
 

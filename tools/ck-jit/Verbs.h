@@ -22,6 +22,7 @@ Verb emitVerb();    ///< EmitVerb.cpp
 Verb runVerb();     ///< RunVerb.cpp
 Verb benchVerb();   ///< BenchVerb.cpp
 Verb generateVerb();///< GenerateVerb.cpp
+Verb cacheVerb();   ///< CacheVerb.cpp
 
 /// Wrong usage noticed after parsing; the tool exits with code 2.
 llvm::Error usageError(const llvm::Twine &message);
