@@ -6,7 +6,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -43,6 +42,8 @@ Expected<std::unique_ptr<RegularFile>> RegularFile::open(StringRef path, Links l
   if (!S_ISREG(status.st_mode))
     return fieldError(path, "file", kindOf(status.st_mode), "a regular file");
   file->bytes = static_cast<uint64_t>(status.st_size);
+  file->owner = status.st_uid;
+  file->mode = status.st_mode;
   return file;
 }
 

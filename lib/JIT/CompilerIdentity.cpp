@@ -43,7 +43,7 @@ static int visitModule(dl_phdr_info *info, size_t, void *data) {
   StringRef name = sys::path::filename(info->dlpi_name);
   bool compiles = name.starts_with("libLLVM") || name.starts_with("libMLIR");
   ArrayRef<uint8_t> id;
-  for (const ElfW(Phdr) &header : ArrayRef(info->dlpi_phdr, info->dlpi_phnum)) {
+  for (const ElfW(Phdr) & header : ArrayRef(info->dlpi_phdr, info->dlpi_phnum)) {
     ElfW(Addr) start = info->dlpi_addr + header.p_vaddr, at = reinterpret_cast<ElfW(Addr)>(&here);
     if (header.p_type == PT_LOAD && at >= start && at - start < header.p_memsz)
       compiles = true;

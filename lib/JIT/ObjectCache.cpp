@@ -116,6 +116,10 @@ Expected<CacheEntry> ObjectCache::read(const File &file) {
   auto opened = RegularFile::open(file.path, Links::Refuse);
   if (!opened)
     return opened.takeError();
+  // Whoever owns a folder above this one may put another folder in its place, but not a file of this user's.
+  if (!(*opened)->belongsTo(::geteuid()))
+    return fieldError(file.path, "owner and mode", "another user's file, or one that others may write",
+                      "a file that only its user writes");
   uint64_t size = (*opened)->size();
   if (size > kMaxEntryBytes)
     return fieldError(file.path, "size", Twine(size) + " bytes", "at most " + Twine(kMaxEntryBytes));
@@ -210,17 +214,16 @@ Expected<ObjectCache::Removed> ObjectCache::clean() const {
       if (::unlink(file.path.c_str()) == 0)
         removed.files += 1, removed.bytes += file.bytes;
       else if (errno != ENOENT)
-        failed = joinErrors(std::move(failed), createStringError(file.path + ": cannot be removed: " +
-                                                                 std::generic_category().message(errno)));
+        failed =
+            joinErrors(std::move(failed),
+                       createStringError(file.path + ": cannot be removed: " + std::generic_category().message(errno)));
     }
   if (failed)
     return failed;
   return removed;
 }
 
-static void addNote(std::string &notes, Twine note) {
-  notes += (notes.empty() ? "" : "; ") + note.str();
-}
+static void addNote(std::string &notes, Twine note) { notes += (notes.empty() ? "" : "; ") + note.str(); }
 
 Expected<CompiledObject> ObjectCache::compile(const CKIRGraph &graph, StringRef where,
                                               const CompileOptions &options) const {

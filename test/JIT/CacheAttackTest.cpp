@@ -57,7 +57,8 @@ private:
 TEST_CASE("an entry with a flipped byte is never loaded") {
   Filled cache;
   // The header, the fields and the code; every bit of an entry is flipped in CacheEntryTest.cpp.
-  for (size_t at : {size_t(0), size_t(9), size_t(20), size_t(60), size_t(90), cache.bytes.size() / 2, cache.bytes.size() - 1}) {
+  for (size_t at :
+       {size_t(0), size_t(9), size_t(20), size_t(60), size_t(90), cache.bytes.size() / 2, cache.bytes.size() - 1}) {
     INFO("byte " << at << " of " << cache.bytes.size());
     std::string broken = cache.bytes;
     broken[at] = static_cast<char>(broken[at] ^ 0x10);
@@ -200,4 +201,16 @@ TEST_CASE("a folder of another user is neither read nor written") {
   CHECK_FALSE(found.object.empty());
   CHECK_THAT(found.cacheNote, Contains("owner of the folder: found user"));
   CHECK(cache.dir.list().size() == 1);
+}
+
+TEST_CASE("an entry that another user owns or may write is never loaded") {
+  Filled cache;
+  REQUIRE(::chmod(cache.entry.c_str(), 0620) == 0);
+  cache.expectReplaced("owner and mode");
+  REQUIRE(::chmod(cache.entry.c_str(), 0602) == 0);
+  cache.expectReplaced("owner and mode");
+  if (::geteuid() == 0) {
+    REQUIRE(::chown(cache.entry.c_str(), 12345, 12345) == 0);
+    cache.expectReplaced("owner and mode");
+  }
 }

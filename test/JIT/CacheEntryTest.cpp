@@ -1,6 +1,6 @@
 //===- CacheEntryTest.cpp - The file of a cached object, and its key ------===//
-#include "KernelRun.h"
 #include "ckjit/JIT/CacheEntry.h"
+#include "KernelRun.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Object/BuildID.h"
@@ -24,11 +24,24 @@ CacheEntry sampleEntry() {
   CacheEntry entry;
   for (size_t i = 0; i < entry.key.size(); ++i)
     entry.key[i] = static_cast<uint8_t>(i * 7 + 1);
-  entry.config = {.numLayers = 2, .hiddenSize = 24, .intermediateSize = 20, .numHeads = 4, .numKVHeads = 2,
-                  .vocabSize = 33, .contextWindow = 20, .rmsNormEps = 1e-6f, .ropeTheta = 5e5f};
+  entry.config = {.numLayers = 2,
+                  .hiddenSize = 24,
+                  .intermediateSize = 20,
+                  .numHeads = 4,
+                  .numKVHeads = 2,
+                  .vocabSize = 33,
+                  .contextWindow = 20,
+                  .rmsNormEps = 1e-6f,
+                  .ropeTheta = 5e5f};
   CompiledObject &object = entry.object;
-  object.target = {.cpu = "cpu", .features = "+a,-b", .vectorBits = 256, .fma = true, .vectorRegisters = 16,
-                   .l1dBytes = 1, .l2Bytes = 2, .l3Bytes = uint64_t(3) << 40};
+  object.target = {.cpu = "cpu",
+                   .features = "+a,-b",
+                   .vectorBits = 256,
+                   .fma = true,
+                   .vectorRegisters = 16,
+                   .l1dBytes = 1,
+                   .l2Bytes = 2,
+                   .l3Bytes = uint64_t(3) << 40};
   object.decode = true;
   object.arenaBytes = 1000;
   object.kernels = {"first", ""};
@@ -150,8 +163,14 @@ TEST_CASE("fields that are no compiled object are told though the checksum is ri
 
 TEST_CASE("each field of graph, options, target and compiler gives another key, and equal ones the same") {
   struct Request {
-    CKIRGraph graph = buildForwardGraph({.numLayers = 2, .hiddenSize = 24, .intermediateSize = 20, .numHeads = 4,
-                                         .numKVHeads = 2, .vocabSize = 33, .contextWindow = 20, .ropeTheta = 1e4f});
+    CKIRGraph graph = buildForwardGraph({.numLayers = 2,
+                                         .hiddenSize = 24,
+                                         .intermediateSize = 20,
+                                         .numHeads = 4,
+                                         .numKVHeads = 2,
+                                         .vocabSize = 33,
+                                         .contextWindow = 20,
+                                         .ropeTheta = 1e4f});
     CompileOptions options{.target = {.cpu = "cpu", .features = "+a,-b"}, .pipeline = {}};
     std::string compiler = "build";
     CacheKey key() const { return cacheKey(graph, options, compiler); }

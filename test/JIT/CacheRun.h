@@ -18,8 +18,14 @@ inline CompileOptions hostOptions() {
 
 /// Grouped heads, nothing a multiple of 16.
 inline CKIRGraph tinyGraph(int64_t layers = 1) {
-  return buildForwardGraph({.numLayers = layers, .hiddenSize = 24, .intermediateSize = 20, .numHeads = 4,
-                            .numKVHeads = 2, .vocabSize = 33, .contextWindow = 20, .ropeTheta = 10000.0f});
+  return buildForwardGraph({.numLayers = layers,
+                            .hiddenSize = 24,
+                            .intermediateSize = 20,
+                            .numHeads = 4,
+                            .numKVHeads = 2,
+                            .vocabSize = 33,
+                            .contextWindow = 20,
+                            .ropeTheta = 10000.0f});
 }
 
 /// Compiles through the cache in `folder`.

@@ -76,8 +76,9 @@ std::string modelText(const ModelConfig &c) {
 }
 
 std::string rowText(const Item &item) {
-  std::string start = fmt::format("  {}  {:>8}  {:>8}  ", shortKey(item.file.key), ageText(secondsSince(item.file.used)),
-                                  fmt::format("{:.1f} KB", static_cast<double>(item.file.bytes) / 1e3));
+  std::string start =
+      fmt::format("  {}  {:>8}  {:>8}  ", shortKey(item.file.key), ageText(secondsSince(item.file.used)),
+                  fmt::format("{:.1f} KB", static_cast<double>(item.file.bytes) / 1e3));
   if (!item.entry)
     return start + "damaged: `ck-jit cache verify` tells how\n";
   const CompiledObject &object = item.entry->object;
@@ -113,10 +114,11 @@ json::Object itemJson(const Item &item) {
   }
   const ModelConfig &c = item.entry->config;
   const CompiledObject &compiled = item.entry->object;
-  object["model"] = json::Object{{"layers", c.numLayers},     {"hidden", c.hiddenSize}, {"intermediate", c.intermediateSize},
-                                 {"heads", c.numHeads},       {"kv_heads", c.numKVHeads}, {"vocab", c.vocabSize},
-                                 {"context", c.contextWindow}};
-  object["target"] = json::Object{{"cpu", json::fixUTF8(compiled.target.cpu)}, {"vector_bits", compiled.target.vectorBits}};
+  object["model"] = json::Object{
+      {"layers", c.numLayers},    {"hidden", c.hiddenSize}, {"intermediate", c.intermediateSize}, {"heads", c.numHeads},
+      {"kv_heads", c.numKVHeads}, {"vocab", c.vocabSize},   {"context", c.contextWindow}};
+  object["target"] =
+      json::Object{{"cpu", json::fixUTF8(compiled.target.cpu)}, {"vector_bits", compiled.target.vectorBits}};
   json::Array kernels;
   for (const std::string &kernel : compiled.kernels)
     kernels.push_back(json::fixUTF8(kernel));
@@ -130,9 +132,8 @@ void printJson(const ObjectCache &cache, ArrayRef<Item> items) {
   json::Array entries;
   for (const Item &item : items)
     entries.push_back(itemJson(item));
-  json::Object object{{"folder", json::fixUTF8(cache.folder())},
-                      {"bytes", bytesOf(items)},
-                      {"entries", std::move(entries)}};
+  json::Object object{
+      {"folder", json::fixUTF8(cache.folder())}, {"bytes", bytesOf(items)}, {"entries", std::move(entries)}};
   outs() << formatv("{0:2}", json::Value(std::move(object))) << "\n";
 }
 

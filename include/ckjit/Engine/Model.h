@@ -28,7 +28,8 @@ struct ModelOptions {
 /// and no session running; sessions of several threads take turns at the team.
 class Model {
 public:
-  /// Compiles `graph`, which messages call `where`, and reserves its arena. Weights are zeros until loaded.
+  /// Compiles `graph`, which messages call `where`, or takes its object from the cache, and reserves its arena.
+  /// Weights are zeros until loaded.
   static llvm::Expected<std::unique_ptr<Model>> create(const CKIRGraph &graph, llvm::StringRef where,
                                                        const ModelOptions &options);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 
 namespace ckjit {
 
@@ -29,6 +30,8 @@ public:
   const std::string &path() const { return name; }
   /// Size in bytes when it was opened.
   uint64_t size() const { return bytes; }
+  /// Whether `user` owns it and nobody else may write it, as it was when it was opened.
+  bool belongsTo(uid_t user) const { return owner == user && (mode & (S_IWGRP | S_IWOTH)) == 0; }
 
   /// Reads exactly `count` bytes at `offset` into `dst`; thread-safe. Error when the file ends before.
   llvm::Error read(uint64_t offset, void *dst, uint64_t count) const;
@@ -38,6 +41,8 @@ private:
   std::string name;
   int fd;
   uint64_t bytes = 0;
+  uid_t owner = 0;
+  mode_t mode = 0;
 };
 
 } // namespace ckjit

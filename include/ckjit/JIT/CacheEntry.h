@@ -25,8 +25,8 @@ struct CacheEntry {
   CompiledObject object; ///< its times and cache fields are not kept
 };
 
-/// The file: a header with magic, format version, key, size and a SHA-256 of all the rest, then the fields of the entry,
-/// little-endian. The same entry gives the same bytes everywhere.
+/// The file: a header with magic, format version, key, size and a SHA-256 of all the rest, then the fields of the
+/// entry, little-endian. The same entry gives the same bytes everywhere.
 std::string writeCacheEntry(const CacheEntry &entry);
 
 /// Reads what writeCacheEntry wrote. Any bytes may come in: whatever isn't exactly such a file is an error of the form
