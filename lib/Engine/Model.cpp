@@ -6,9 +6,6 @@
 using namespace llvm;
 using namespace ckjit;
 
-/// Buffers start on cache lines: a smaller gap is padding.
-static constexpr uint64_t kLineBytes = 64;
-
 Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef where,
                                                const ModelOptions &options) {
   auto plan = planArena(graph.config);
@@ -39,34 +36,17 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
   return model;
 }
 
-/// Weights are read in long runs: huge pages save address translations. Neighbours (wq to bv, wo and bo, ...)
-/// are advised as one range, since only whole blocks inside a range count.
+/// Weights are read in long runs: huge pages save address translations.
 Error Model::adviseHugeWeights() {
-  uint64_t begin = 0, end = 0;
-  auto advise = [&]() -> Error {
-    auto advised = begin < end ? arena.adviseHuge(begin, end - begin) : Expected<uint64_t>(0);
-    return advised ? Error::success() : advised.takeError();
-  };
-  for (const Buffer &buffer : arenaPlan.buffers) {
-    // The head is an alias of the embedding, and learned positions may go unread.
-    if (buffer.role != BufferRole::Weight || !buffer.allocated || buffer.offset < end || buffer.name == "pos_emb")
-      continue;
-    if (buffer.offset - end >= kLineBytes) {
-      if (Error error = advise())
-        return error;
-      begin = buffer.offset;
-    }
-    end = buffer.offset + buffer.bytes;
-  }
-  return advise();
+  for (const ByteRange &run : weightRuns(arenaPlan))
+    if (auto advised = arena.adviseHuge(run.offset, run.bytes); !advised)
+      return advised.takeError();
+  return Error::success();
 }
 
-/// Scratch stands behind all named buffers and is shared by all layers: few blocks, read again and again.
 Error Model::adviseHugeScratch(Arena &arena) const {
-  uint64_t begin = 0, end = compiled().arenaBytes;
-  for (const ProgramBuffer &buffer : compiled().buffers)
-    begin = std::max(begin, buffer.offset + buffer.bytes);
-  auto advised = arena.adviseHuge(std::min(begin, end), end - std::min(begin, end));
+  ByteRange scratch = compiled().scratch();
+  auto advised = arena.adviseHuge(scratch.offset, scratch.bytes);
   return advised ? Error::success() : advised.takeError();
 }
 

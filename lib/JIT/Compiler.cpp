@@ -14,6 +14,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -221,6 +223,14 @@ const ProgramBuffer *CompiledObject::find(StringRef name, int layer) const {
   return nullptr;
 }
 
+ByteRange CompiledObject::scratch() const {
+  uint64_t begin = 0;
+  for (const ProgramBuffer &buffer : buffers)
+    begin = std::max(begin, buffer.offset + buffer.bytes);
+  begin = std::min(begin, arenaBytes);
+  return {begin, arenaBytes - begin};
+}
+
 Expected<CompiledObject> Compilation::compile() {
   if (Error error = lower(Stage::LLVMDialect))
     return error;
@@ -238,6 +248,19 @@ Expected<CompiledObject> ckjit::compileGraph(const CKIRGraph &graph, StringRef w
   if (Error error = compilation.import(graph))
     return error;
   return compilation.compile();
+}
+
+Expected<SmallVector<char, 0>> ckjit::makeDataObject(StringRef symbol, ArrayRef<char> bytes,
+                                                     const TargetDescription &target) {
+  LLVMContext context;
+  Module module("ckjit", context);
+  Constant *value = ConstantDataArray::get(context, bytes);
+  auto *data = new GlobalVariable(module, value->getType(), /*isConstant=*/true, GlobalValue::ExternalLinkage, value,
+                                  symbol);
+  constexpr uint64_t kLineBytes = 64;
+  data->setAlignment(Align(kLineBytes));
+  data->setVisibility(GlobalValue::HiddenVisibility);
+  return ckjit::generate(module, target, CodeGenFileType::ObjectFile);
 }
 
 Expected<CompiledObject> ckjit::compileText(StringRef text, StringRef where, const CompileOptions &options) {

@@ -120,6 +120,22 @@ const Buffer *ArenaPlan::find(StringRef name, int layer) const {
   return nullptr;
 }
 
+std::vector<ByteRange> ckjit::weightRuns(const ArenaPlan &plan) {
+  std::vector<ByteRange> runs;
+  uint64_t end = 0;
+  for (const Buffer &buffer : plan.buffers) {
+    // The head is an alias of the embedding: behind it already.
+    if (buffer.role != BufferRole::Weight || !buffer.allocated || buffer.offset < end || buffer.name == "pos_emb")
+      continue;
+    // Buffers start on cache lines: a smaller gap is padding.
+    if (runs.empty() || buffer.offset - end >= static_cast<uint64_t>(kCacheLineBytes))
+      runs.push_back({buffer.offset, 0});
+    end = buffer.offset + buffer.bytes;
+    runs.back().bytes = end - runs.back().offset;
+  }
+  return runs;
+}
+
 StringRef ckjit::roleName(BufferRole role) {
   switch (role) {
   case BufferRole::Weight: return "weight";

@@ -135,14 +135,22 @@ constexpr StringLiteral kGenerated[] = {
 
 } // namespace
 
+std::vector<std::string> generatedFeatures(const TargetDescription &target) {
+  std::vector<std::string> features;
+  for (StringRef feature : kGenerated)
+    if (target.has(feature))
+      features.push_back(feature.str());
+  return features;
+}
+
 Error checkRunsHere(const TargetDescription &target) {
   auto host = describeHost();
   if (!host)
     return host.takeError();
   std::string missing;
-  for (StringRef feature : kGenerated)
-    if (target.has(feature) && !host->has(feature))
-      missing += (missing.empty() ? "" : ", ") + feature.str();
+  for (const std::string &feature : generatedFeatures(target))
+    if (!host->has(feature))
+      missing += (missing.empty() ? "" : ", ") + feature;
   if (missing.empty())
     return Error::success();
   return createStringError(formatv("code for {0} does not run on this machine ({1}): it lacks {2}; compile for "

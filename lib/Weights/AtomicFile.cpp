@@ -56,7 +56,7 @@ static int openNew(StringRef target, mode_t mode, std::string &path) {
 }
 
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path, FileKind kind) {
-  bool output = kind == FileKind::Output;
+  bool output = kind != FileKind::Disposable;
   Expected<std::string> target = output ? behindLinks(path) : path.str();
   if (!target)
     return target.takeError();
@@ -69,6 +69,9 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path, FileKin
                       "the path of a regular file, or of none yet");
   // A new output gets what the umask leaves.
   mode_t mode = !output ? 0600 : exists ? static_cast<mode_t>(status.permissions()) : 0666;
+  constexpr mode_t kMayRead = 0444;
+  if (kind == FileKind::Program)
+    mode |= (mode & kMayRead) >> 2;
   std::string temporary;
   int fd = openNew(*target, mode, temporary);
   if (fd < 0)
@@ -87,7 +90,7 @@ AtomicFile::~AtomicFile() {
   if (temporary.empty())
     return;
   (void)sys::fs::remove(temporary);
-  if (kind == FileKind::Output)
+  if (kind != FileKind::Disposable)
     sys::DontRemoveFileOnSignal(temporary);
 }
 
@@ -134,7 +137,7 @@ static void syncFolderOf(StringRef path) {
 }
 
 Error AtomicFile::commit() {
-  bool output = kind == FileKind::Output;
+  bool output = kind != FileKind::Disposable;
   if (output && sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
     return failed("fsync");
   if (std::error_code code = sys::fs::rename(temporary, target))
@@ -158,8 +161,8 @@ static Error writeWhole(StringRef path, StringRef bytes, FileKind kind) {
   return (*file)->commit();
 }
 
-Error ckjit::writeFileAtomically(StringRef path, StringRef bytes) {
-  return writeWhole(path, bytes, FileKind::Output);
+Error ckjit::writeFileAtomically(StringRef path, StringRef bytes, bool executable) {
+  return writeWhole(path, bytes, executable ? FileKind::Program : FileKind::Output);
 }
 
 Error ckjit::writeDisposableFile(StringRef path, StringRef bytes) {

@@ -10,8 +10,9 @@
 
 namespace ckjit::weights {
 
-/// An output that somebody asked for, or a file that can be made again at any time, such as a cache's.
-enum class FileKind : bool { Output, Disposable };
+/// An output that somebody asked for, one that may be run by all who may read it, or a file that can be made again at
+/// any time, such as a cache's.
+enum class FileKind : uint8_t { Output, Program, Disposable };
 
 /// Writes to a temporary file beside the target; commit() makes it the target, with the mode that a file there had.
 /// Without commit(), and when a signal ends the program, the temporary file is removed and the target is as before.

@@ -19,6 +19,7 @@ Verb layoutVerb();  ///< LayoutVerb.cpp
 Verb inspectVerb(); ///< InspectVerb.cpp
 Verb initVerb();    ///< InitVerb.cpp
 Verb emitVerb();    ///< EmitVerb.cpp
+Verb compileVerb(); ///< CompileVerb.cpp
 Verb runVerb();     ///< RunVerb.cpp
 Verb benchVerb();   ///< BenchVerb.cpp
 Verb generateVerb();///< GenerateVerb.cpp

@@ -3,6 +3,7 @@
 #define CKJIT_JIT_COMPILER_H
 
 #include "ckjit/Graph/CKIRGraph.h"
+#include "ckjit/Layout/ArenaPlan.h"
 #include "ckjit/Target/TargetDescription.h"
 #include "ckjit/Transforms/Pipeline.h"
 #include "llvm/ADT/SmallVector.h"
@@ -50,6 +51,8 @@ struct CompiledObject {
   bool cached = false;   ///< an ObjectCache had it
   std::string cacheNote; ///< why the cache could not be used as meant; empty if it was, or if there is none
   const ProgramBuffer *find(llvm::StringRef name, int layer = -1) const;
+  /// What stands behind all named buffers and is shared by all layers: few blocks, read again and again.
+  ByteRange scratch() const;
 };
 
 /// Compiles `graph`; `where` names it in messages. Errors: those of validateGraph, and any
@@ -60,6 +63,10 @@ llvm::Expected<CompiledObject> compileGraph(const CKIRGraph &graph, llvm::String
 /// Compiles the ck program `text` (MLIR; a function @prefill of ck ops over buffers) through the same
 /// pipeline: kernels alone, for tests and benchmarks. A module without #ck.model may hold extra and scratch buffers.
 llvm::Expected<CompiledObject> compileText(llvm::StringRef text, llvm::StringRef where, const CompileOptions &options);
+
+/// An object that defines `symbol` as these bytes, read-only, on a cache line, hidden from other modules.
+llvm::Expected<llvm::SmallVector<char, 0>> makeDataObject(llvm::StringRef symbol, llvm::ArrayRef<char> bytes,
+                                                          const TargetDescription &target);
 
 /// The text (for Obj: the bytes that the JIT links) of one stage.
 llvm::Expected<std::string> emitGraph(const CKIRGraph &graph, llvm::StringRef where, const CompileOptions &options,

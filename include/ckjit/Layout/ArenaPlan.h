@@ -63,6 +63,15 @@ struct TensorSpec {
   void forEachLogicalRun(llvm::function_ref<void(int64_t first, int64_t count)> run) const;
 };
 
+/// A piece of the arena, in bytes.
+struct ByteRange {
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// Where weights stand without a gap but padding (wq to bv, wo and bo, ...), ascending; pos_emb, which may go unread,
+/// isn't among them. They are read in long runs, so that huge pages pay there.
+std::vector<ByteRange> weightRuns(const ArenaPlan &plan);
+
 /// "weight", "activation", "scratch" or "gradient".
 llvm::StringRef roleName(BufferRole role);
 

@@ -6,6 +6,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ckjit {
 
@@ -31,6 +32,9 @@ struct TargetDescription {
 /// with the features that the name implies (and minus for all others LLVM knows of any
 /// x86-64 CPU) and assumed cache sizes (CacheSizes.h). Error for another name: tells valid ones.
 llvm::Expected<TargetDescription> describeTarget(llvm::StringRef cpu);
+
+/// Features of `target` that code made for it may use, as LLVM spells them; what checkRunsHere looks for.
+std::vector<std::string> generatedFeatures(const TargetDescription &target);
 
 /// Success if this machine runs code made for `target`. Otherwise an error that names the instruction sets
 /// it lacks, of those that the code generator uses by itself.

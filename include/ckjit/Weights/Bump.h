@@ -104,8 +104,8 @@ llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, ui
                              llvm::function_ref<void(int64_t done, int64_t total)> progress = nullptr,
                              BumpKind kind = BumpKind::V3);
 
-/// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename).
-llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes);
+/// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename); a program if `executable`.
+llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes, bool executable = false);
 
 /// The same for a file that can be made again, such as a cache's: readable by its owner alone, it takes the place of
 /// whatever stands there, links themselves included, unless that is a directory. It doesn't wait for the disk and sets

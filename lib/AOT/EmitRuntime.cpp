@@ -1,0 +1,35 @@
+//===- EmitRuntime.cpp - A model as a library or a program ----------------===//
+#include "ckjit/AOT/EmitRuntime.h"
+#include "Parts.h"
+#include "ckjit/Weights/Bump.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace ckjit;
+
+static StringRef textOf(const SmallVectorImpl<char> &bytes) { return StringRef(bytes.data(), bytes.size()); }
+
+Error ckjit::emitRuntime(const CKIRGraph &graph, StringRef where, const CompileOptions &options, AotMode mode,
+                         StringRef path, StringRef linker) {
+  CompileOptions both = options;
+  both.decode = true;
+  auto compiled = compileGraph(graph, where, both);
+  if (!compiled)
+    return compiled.takeError();
+  bool strict = options.pipeline.strict;
+  auto description = aot::describeModel(graph.config, *compiled, strict);
+  if (!description)
+    return description.takeError();
+  auto data = makeDataObject("ckjit_description", *description, options.target);
+  if (!data)
+    return data.takeError();
+  auto manifest = aot::kernelManifest(*compiled, mode, strict, sys::path::filename(path));
+  if (!manifest)
+    return manifest.takeError();
+  auto linked = aot::link({textOf(compiled->object), textOf(*data)}, mode, linker);
+  if (!linked)
+    return linked.takeError();
+  if (Error error = writeFileAtomically(path, *linked, /*executable=*/true))
+    return error;
+  return writeFileAtomically((path + ".kernels.json").str(), *manifest);
+}

@@ -1,0 +1,159 @@
+//===- Link.cpp - The model's code and its runtime as one ELF file --------===//
+#include "Parts.h"
+#include "ckjit/Weights/Bump.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+#include <link.h>
+#include <map>
+
+using namespace llvm;
+using namespace ckjit;
+
+/// RuntimeArchive.S.
+extern "C" const char ckjit_runtime_archive[], ckjit_runtime_archive_end[];
+
+namespace {
+#ifndef CKJIT_LLD
+#define CKJIT_LLD ""
+#endif
+
+/// A folder of files for the linker, gone with the object and when a signal ends the program.
+class WorkFolder {
+public:
+  static Expected<std::unique_ptr<WorkFolder>> create() {
+    SmallString<128> path;
+    if (std::error_code code = sys::fs::createUniqueDirectory("ckjit-link", path))
+      return createStringError(code, "a folder for the linker's files in the system's temporary folder: " +
+                                         code.message());
+    std::unique_ptr<WorkFolder> folder(new WorkFolder());
+    folder->path = std::string(path);
+    return folder;
+  }
+  ~WorkFolder() {
+    for (const std::string &file : files) {
+      (void)sys::fs::remove(file);
+      sys::DontRemoveFileOnSignal(file);
+    }
+    (void)sys::fs::remove(path);
+  }
+
+  /// The path of a file in it, which may not exist yet.
+  std::string add(StringRef name) {
+    SmallString<128> file(path);
+    sys::path::append(file, name);
+    files.push_back(std::string(file));
+    sys::RemoveFileOnSignal(files.back());
+    return files.back();
+  }
+  Expected<std::string> write(StringRef name, StringRef bytes) {
+    std::string file = add(name);
+    if (Error error = writeFileAtomically(file, bytes))
+      return error;
+    return file;
+  }
+
+private:
+  std::string path;
+  std::vector<std::string> files;
+};
+
+Expected<std::string> findLinker(StringRef given) {
+  if (!given.empty()) {
+    if (sys::fs::can_execute(given))
+      return given.str();
+    return createStringError(given + ": not a program, expected the path of an ld.lld");
+  }
+  if (sys::fs::can_execute(CKJIT_LLD))
+    return std::string(CKJIT_LLD);
+  for (StringRef name : {"ld.lld-22", "ld.lld"})
+    if (ErrorOr<std::string> found = sys::findProgramByName(name))
+      return *found;
+  return createStringError("no linker: found no ld.lld on PATH; install LLVM's linker (Debian's package lld-22), or name "
+                           "one with --linker");
+}
+
+/// The C library that this process runs with is the one to link with: no development files are needed.
+Expected<std::string> findLoaded(StringRef library) {
+  std::pair<StringRef, std::string> search{library, ""};
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *data) {
+        auto &[name, found] = *static_cast<std::pair<StringRef, std::string> *>(data);
+        if (sys::path::filename(info->dlpi_name) == name)
+          found = info->dlpi_name;
+        return found.empty() ? 0 : 1;
+      },
+      &search);
+  if (search.second.empty())
+    return createStringError("no " + library + " is loaded in this process; expected glibc 2.34 or later");
+  return search.second;
+}
+
+std::string readIfThere(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().rtrim().str() : "";
+}
+
+Error runLinker(StringRef linker, ArrayRef<std::string> arguments, WorkFolder &folder) {
+  std::vector<StringRef> argv{linker};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  std::string said = folder.add("messages"), message;
+  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(said), StringRef(said)};
+  int code = sys::ExecuteAndWait(linker, argv, std::nullopt, redirects, 0, 0, &message);
+  if (code == 0)
+    return Error::success();
+  return createStringError(linker + ": linking failed (exit code " + Twine(code) + "): " + message +
+                           readIfThere(said));
+}
+} // namespace
+
+Expected<std::string> ckjit::aot::link(ArrayRef<StringRef> objects, AotMode mode, StringRef given) {
+  auto linker = findLinker(given);
+  if (!linker)
+    return linker.takeError();
+  auto folder = WorkFolder::create();
+  if (!folder)
+    return folder.takeError();
+  std::vector<std::string> inputs;
+  auto addInput = [&](StringRef file, StringRef bytes) -> Error {
+    auto written = (*folder)->write(file, bytes);
+    if (written)
+      inputs.push_back(*written);
+    return written ? Error::success() : written.takeError();
+  };
+  for (auto [index, object] : enumerate(objects))
+    if (Error error = addInput("model" + std::to_string(index) + ".o", object))
+      return error;
+  if (Error error = addInput("runtime.a", StringRef(ckjit_runtime_archive,
+                                                    ckjit_runtime_archive_end - ckjit_runtime_archive)))
+    return error;
+  for (StringRef library : {"libm.so.6", "libc.so.6"}) {
+    auto path = findLoaded(library);
+    if (!path)
+      return path.takeError();
+    inputs.push_back(*path);
+  }
+  // Of the model's code only the runtime may call; the seed's functions alone are for others.
+  auto script = (*folder)->write("exports", "{ local: prefill; decode; };\n");
+  if (!script)
+    return script.takeError();
+  std::string output = (*folder)->add("output");
+  std::vector<std::string> arguments{"-o", output, "--as-needed", "--gc-sections", "--strip-debug", "--no-undefined",
+                                     "--hash-style=gnu", "--build-id", "--version-script=" + *script,
+                                     "-z", "relro", "-z", "now", "-z", "noexecstack", "-z", "text", "-z", "separate-code"};
+  if (mode == AotMode::Library)
+    arguments.insert(arguments.end(), {"-shared", "-u", "ck_model_init"});
+  else
+    arguments.insert(arguments.end(), {"-pie", "-e", "_start", "-u", "_start", "-u", "main",
+                                       "--dynamic-linker=/lib64/ld-linux-x86-64.so.2"});
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
+  if (Error error = runLinker(*linker, arguments, **folder))
+    return error;
+  auto linked = MemoryBuffer::getFile(output);
+  if (!linked)
+    return createStringError(linked.getError(), "what the linker wrote: " + linked.getError().message());
+  return (*linked)->getBuffer().str();
+}
