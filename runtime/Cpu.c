@@ -108,13 +108,18 @@ static struct cpu read_cpu(void) {
   return cpu;
 }
 
+static const struct feature *find(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (strlen(known[i].name) == length && memcmp(known[i].name, name, length) == 0)
+      return &known[i];
+  return NULL;
+}
+
+int ckrt_knows_feature(const char *name) { return find(name, strlen(name)) != NULL; }
+
 static int has(const struct cpu *cpu, const char *name, size_t length) {
-  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
-    const struct feature *f = &known[i];
-    if (strlen(f->name) == length && memcmp(f->name, name, length) == 0)
-      return (cpu->registers[f->leaf][f->reg] >> f->bit & 1) && (cpu->saved & f->state) == f->state;
-  }
-  return 0;
+  const struct feature *f = find(name, length);
+  return f && (cpu->registers[f->leaf][f->reg] >> f->bit & 1) && (cpu->saved & f->state) == f->state;
 }
 
 int ckrt_check_cpu(const char *target, const char *features, int code, struct ckrt_error *error) {

@@ -9,4 +9,7 @@
  *  `cpu` names the CPU that the code is for. */
 int ckrt_check_cpu(const char *cpu, const char *features, int code, struct ckrt_error *error);
 
+/** 1 if the runtime knows where CPUID tells of this feature. */
+int ckrt_knows_feature(const char *name);
+
 #endif
