@@ -12,14 +12,14 @@ static inline const void *ckrt_table(const struct ckrt_description *description,
 
 /** The tensor that stands at place `index` of the weight file. */
 static inline const struct ckrt_buffer *ckrt_tensor(const struct ckrt_description *description, uint32_t index) {
-  const uint32_t *tensors = ckrt_table(description, description->tensors_at);
+  const uint32_t *tensors = (const uint32_t *)ckrt_table(description, description->tensors_at);
   return (const struct ckrt_buffer *)ckrt_table(description, description->buffers_at) + tensors[index];
 }
 
 /** The buffer of that name (layer -1: global); null if there is none. */
 static inline const struct ckrt_buffer *ckrt_find(const struct ckrt_description *description, const char *name,
                                                   int64_t layer) {
-  const struct ckrt_buffer *buffers = ckrt_table(description, description->buffers_at);
+  const struct ckrt_buffer *buffers = (const struct ckrt_buffer *)ckrt_table(description, description->buffers_at);
   for (uint32_t i = 0; i < description->buffers; ++i)
     if (buffers[i].layer == layer && strncmp(buffers[i].name, name, sizeof buffers[i].name) == 0)
       return &buffers[i];

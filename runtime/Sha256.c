@@ -14,26 +14,37 @@ static const uint32_t constants[64] = {
 
 static uint32_t rotate(uint32_t x, unsigned by) { return x >> by | x << (32 - by); }
 
+/** One round; the caller renames instead of moving: what was h comes back as the new a, and d as the new e. */
+static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g, uint32_t *h,
+                        uint32_t word) {
+  uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + word;
+  *d += t1;
+  *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const unsigned char *block) {
-  uint32_t w[64], s[8];
+  uint32_t w[64];
   for (int i = 0; i < 16; ++i)
     w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
            block[4 * i + 3];
   for (int i = 16; i < 64; ++i)
     w[i] = w[i - 16] + w[i - 7] + (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) +
            (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
-  memcpy(s, state, sizeof s);
-  for (int i = 0; i < 64; ++i) {
-    uint32_t t1 = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) +
-                  ((s[4] & s[5]) ^ (~s[4] & s[6])) + constants[i] + w[i];
-    uint32_t t2 = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) +
-                  ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-    memmove(s + 1, s, 7 * sizeof *s);
-    s[4] += t1;
-    s[0] = t1 + t2;
+  uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+  uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+  for (int i = 0; i < 64; i += 8) {
+    step(a, b, c, &d, e, f, g, &h, constants[i] + w[i]);
+    step(h, a, b, &c, d, e, f, &g, constants[i + 1] + w[i + 1]);
+    step(g, h, a, &b, c, d, e, &f, constants[i + 2] + w[i + 2]);
+    step(f, g, h, &a, b, c, d, &e, constants[i + 3] + w[i + 3]);
+    step(e, f, g, &h, a, b, c, &d, constants[i + 4] + w[i + 4]);
+    step(d, e, f, &g, h, a, b, &c, constants[i + 5] + w[i + 5]);
+    step(c, d, e, &f, g, h, a, &b, constants[i + 6] + w[i + 6]);
+    step(b, c, d, &e, f, g, h, &a, constants[i + 7] + w[i + 7]);
   }
+  const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
   for (int i = 0; i < 8; ++i)
-    state[i] += s[i];
+    state[i] += sums[i];
 }
 
 void ckrt_sha256_start(struct ckrt_sha256 *hash) {
