@@ -15,8 +15,7 @@ struct ckrt_range {
   uint64_t offset, bytes;
 };
 
-/** A buffer of the arena: the seed's, by its names (layer -1: global), and "tokens", "targets", "loss". One that the
- *  model has no use for has 0 bytes. */
+/** A buffer of the arena: the seed's, by its names (layer -1: global), and "tokens", "targets", "loss". */
 struct ckrt_buffer {
   char name[CKRT_NAME_BYTES];
   int64_t layer;

@@ -58,7 +58,7 @@ static int write_logits(const struct ckrt_model *model, const char *path) {
   struct ckrt_output output;
   int result = ckrt_output_open(&output, path);
   if (result == 0)
-    result = ckrt_output_write(&output, ckrt_model_buffer(model, "logits", -1),
+    result = ckrt_output_write(&output, model->logits,
                                (size_t)d->context * (size_t)d->vocab * sizeof(float));
   if (ckrt_output_close(&output, result == 0) != 0)
     return fail("failed to write logits");

@@ -51,6 +51,12 @@ int ckrt_quantized_by_environment(void) {
   return 0;
 }
 
+/** A buffer of the whole model; null if it has none of that name. */
+static void *buffer(const struct ckrt_model *model, const char *name) {
+  const struct ckrt_buffer *found = ckrt_find(model->description, name, -1);
+  return found ? model->arena.base + found->offset : NULL;
+}
+
 static enum ckrt_status reserve(struct ckrt_model *model, struct ckrt_error *error) {
   const struct ckrt_description *d = model->description;
   if (ckrt_arena_reserve(&model->arena, d->arena_bytes, error) != 0)
@@ -58,6 +64,11 @@ static enum ckrt_status reserve(struct ckrt_model *model, struct ckrt_error *err
   const struct ckrt_range *ranges = ckrt_table(d, d->ranges_at);
   for (uint32_t i = 0; i < d->ranges; ++i)
     ckrt_arena_advise_huge(&model->arena, ranges[i].offset, ranges[i].bytes);
+  model->logits = buffer(model, "logits");
+  model->cosines = buffer(model, "rope_cos_cache");
+  model->sines = buffer(model, "rope_sin_cache");
+  model->tokens = buffer(model, "tokens");
+  model->targets = buffer(model, "targets");
   model->ids = calloc((size_t)d->context, sizeof *model->ids);
   model->first_row = malloc((size_t)d->vocab * sizeof *model->first_row);
   if (!model->ids || !model->first_row || !team_of(model))
@@ -114,11 +125,6 @@ void ckrt_model_free(struct ckrt_model *model) {
   *model = (struct ckrt_model){.description = model->description, .threads = model->threads};
 }
 
-void *ckrt_model_buffer(const struct ckrt_model *model, const char *name, int64_t layer) {
-  const struct ckrt_buffer *buffer = ckrt_find(model->description, name, layer);
-  return buffer && buffer->bytes ? model->arena.base + buffer->offset : NULL;
-}
-
 static int32_t in_vocabulary(const struct ckrt_model *model, int32_t id) {
   return id < 0 || id >= model->description->vocab ? 0 : id;
 }
@@ -145,14 +151,13 @@ static void run_program(void *argument, unsigned tid, unsigned threads) {
 /** Runs `count` ids at `position`; their logits are rows 0 to count - 1. 0, or -1: no memory for the threads. */
 static int run(struct ckrt_model *model, entry *program, const int32_t *ids, int count, int position) {
   const struct ckrt_description *d = model->description;
-  float *cosines = ckrt_model_buffer(model, "rope_cos_cache", -1), *sines = ckrt_model_buffer(model, "rope_sin_cache", -1);
   /* Ahead by a block, so that a decoded token seldom pays for frequencies. */
   int rows = position + count > d->context - 64 ? d->context : position + count + 64;
-  if (cosines && sines && model->rope_rows < position + count) {
-    ckrt_rope_fill(cosines, sines, model->rope_rows, rows, d->hidden / d->heads, d->theta);
+  if (model->cosines && model->sines && model->rope_rows < position + count) {
+    ckrt_rope_fill(model->cosines, model->sines, model->rope_rows, rows, d->hidden / d->heads, d->theta);
     model->rope_rows = rows;
   }
-  memcpy(ckrt_model_buffer(model, "tokens", -1), ids, (size_t)count * sizeof *ids);
+  memcpy(model->tokens, ids, (size_t)count * sizeof *ids);
   struct launch launch = {model, team_of(model), program, (uint64_t)count, (uint64_t)position};
   if (!launch.team)
     return -1;
@@ -162,9 +167,8 @@ static int run(struct ckrt_model *model, entry *program, const int32_t *ids, int
 
 int ckrt_model_forward(struct ckrt_model *model) {
   int count = model->active > 0 ? model->active : model->description->context;
-  int32_t *targets = ckrt_model_buffer(model, "targets", -1);
-  for (int i = 0; targets && i < count; ++i)
-    targets[i] = IGNORED_TARGET;
+  for (int i = 0; model->targets && i < count; ++i)
+    model->targets[i] = IGNORED_TARGET;
   if (run(model, prefill, model->ids, count, 0) != 0)
     return -1;
   if (model->capacity)
@@ -175,15 +179,14 @@ int ckrt_model_forward(struct ckrt_model *model) {
 int ckrt_model_decode(struct ckrt_model *model, int32_t id) {
   int row = model->cached;
   size_t bytes = (size_t)model->description->vocab * sizeof(float);
-  float *logits = ckrt_model_buffer(model, "logits", -1);
   model->ids[row] = in_vocabulary(model, id);
   /* A step's logits come out in row 0; the seed has them in the row of the token. */
   if (row)
-    memcpy(model->first_row, logits, bytes);
+    memcpy(model->first_row, model->logits, bytes);
   int result = run(model, decode, &model->ids[row], 1, row);
   if (row && result == 0) {
-    memcpy(logits + (size_t)row * (size_t)model->description->vocab, logits, bytes);
-    memcpy(logits, model->first_row, bytes);
+    memcpy(model->logits + (size_t)row * (size_t)model->description->vocab, model->logits, bytes);
+    memcpy(model->logits, model->first_row, bytes);
   }
   if (result == 0)
     model->cached = model->active = row + 1;

@@ -26,6 +26,9 @@ struct ckrt_model {
   int ready;
   int32_t *ids;   /**< [context]: what was embedded, row by row */
   float *first_row; /**< [vocab]: holds logits row 0 while a decode step uses it */
+  /* Buffers of the arena; the angles are null without RoPE. */
+  float *logits, *cosines, *sines;
+  int32_t *tokens, *targets;
   int active;     /**< rows of ids */
   int cached;     /**< tokens whose keys and values the cache holds */
   int capacity;   /**< of the cache; 0: not enabled */
@@ -44,9 +47,6 @@ void ckrt_model_embed(struct ckrt_model *model, const int32_t *ids, int count);
 int ckrt_model_forward(struct ckrt_model *model);
 /** Runs one token behind the `cached` ones (fewer than capacity); its logits become row `cached`. 0 or -1. */
 int ckrt_model_decode(struct ckrt_model *model, int32_t id);
-
-/** A buffer of the arena; null if the model has none of that name. */
-void *ckrt_model_buffer(const struct ckrt_model *model, const char *name, int64_t layer);
 
 /** CK_WEIGHT_DTYPE names a quantized type. */
 int ckrt_quantized_by_environment(void);

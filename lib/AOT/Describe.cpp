@@ -52,8 +52,9 @@ Error add(std::vector<ckrt_buffer> &buffers, StringRef name, int layer, uint64_t
 Expected<std::vector<ckrt_buffer>> listBuffers(const ArenaPlan &plan, const CompiledObject &compiled) {
   std::vector<ckrt_buffer> buffers;
   for (const Buffer &buffer : plan.buffers)
-    if (Error error = add(buffers, buffer.name, buffer.layer, buffer.offset, buffer.bytes))
-      return error;
+    if (buffer.allocated)
+      if (Error error = add(buffers, buffer.name, buffer.layer, buffer.offset, buffer.bytes))
+        return error;
   for (const ProgramBuffer &buffer : compiled.buffers)
     if (!plan.find(buffer.name, buffer.layer))
       if (Error error = add(buffers, buffer.name, buffer.layer, buffer.offset, buffer.bytes))

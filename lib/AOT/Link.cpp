@@ -1,14 +1,14 @@
 //===- Link.cpp - The model's code and its runtime as one ELF file --------===//
 #include "Parts.h"
 #include "ckjit/Weights/Bump.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
 #include <link.h>
-#include <map>
 
 using namespace llvm;
 using namespace ckjit;
@@ -61,21 +61,6 @@ private:
   std::vector<std::string> files;
 };
 
-Expected<std::string> findLinker(StringRef given) {
-  if (!given.empty()) {
-    if (sys::fs::can_execute(given))
-      return given.str();
-    return createStringError(given + ": not a program, expected the path of an ld.lld");
-  }
-  if (sys::fs::can_execute(CKJIT_LLD))
-    return std::string(CKJIT_LLD);
-  for (StringRef name : {"ld.lld-22", "ld.lld"})
-    if (ErrorOr<std::string> found = sys::findProgramByName(name))
-      return *found;
-  return createStringError("no linker: found no ld.lld on PATH; install LLVM's linker (Debian's package lld-22), or name "
-                           "one with --linker");
-}
-
 /// The C library that this process runs with is the one to link with: no development files are needed.
 Expected<std::string> findLoaded(StringRef library) {
   std::pair<StringRef, std::string> search{library, ""};
@@ -110,46 +95,75 @@ Error runLinker(StringRef linker, ArrayRef<std::string> arguments, WorkFolder &f
 }
 } // namespace
 
-Expected<std::string> ckjit::aot::link(ArrayRef<StringRef> objects, AotMode mode, StringRef given) {
-  auto linker = findLinker(given);
-  if (!linker)
-    return linker.takeError();
-  auto folder = WorkFolder::create();
-  if (!folder)
-    return folder.takeError();
-  std::vector<std::string> inputs;
-  auto addInput = [&](StringRef file, StringRef bytes) -> Error {
-    auto written = (*folder)->write(file, bytes);
-    if (written)
-      inputs.push_back(*written);
-    return written ? Error::success() : written.takeError();
-  };
+Expected<std::string> ckjit::aot::findLinker(StringRef given, StringRef built) {
+  if (!given.empty()) {
+    if (sys::fs::can_execute(given))
+      return given.str();
+    return createStringError(given + ": not a program, expected the path of an ld.lld");
+  }
+  if (sys::fs::can_execute(built))
+    return built.str();
+  for (StringRef name : {"ld.lld-22", "ld.lld"})
+    if (ErrorOr<std::string> found = sys::findProgramByName(name))
+      return *found;
+  return createStringError("no linker: found no ld.lld on PATH; install LLVM's linker (Debian's package lld-22), or name "
+                           "one with --linker");
+}
+
+namespace {
+/// Puts what is linked into `folder`: the model's objects, the runtime, the system's C library.
+Expected<std::vector<std::string>> gatherInputs(ArrayRef<StringRef> objects, WorkFolder &folder) {
+  std::vector<std::pair<std::string, StringRef>> files;
   for (auto [index, object] : enumerate(objects))
-    if (Error error = addInput("model" + std::to_string(index) + ".o", object))
-      return error;
-  if (Error error = addInput("runtime.a", StringRef(ckjit_runtime_archive,
-                                                    ckjit_runtime_archive_end - ckjit_runtime_archive)))
-    return error;
+    files.push_back({"model" + std::to_string(index) + ".o", object});
+  files.push_back({"runtime.a", StringRef(ckjit_runtime_archive, ckjit_runtime_archive_end - ckjit_runtime_archive)});
+  std::vector<std::string> inputs;
+  for (auto &[name, bytes] : files) {
+    auto written = folder.write(name, bytes);
+    if (!written)
+      return written.takeError();
+    inputs.push_back(*written);
+  }
   for (StringRef library : {"libm.so.6", "libc.so.6"}) {
     auto path = findLoaded(library);
     if (!path)
       return path.takeError();
     inputs.push_back(*path);
   }
+  return inputs;
+}
+
+std::vector<std::string> linkerOptions(AotMode mode) {
+  std::vector<std::string> options{"--as-needed", "--gc-sections", "--strip-debug", "--no-undefined",
+                                   "--hash-style=gnu", "--build-id", "-z", "relro", "-z", "now", "-z", "noexecstack",
+                                   "-z", "text", "-z", "separate-code"};
+  if (mode == AotMode::Library)
+    options.insert(options.end(), {"-shared", "-u", "ck_model_init"});
+  else
+    options.insert(options.end(), {"-pie", "-e", "_start", "-u", "_start", "-u", "main",
+                                   "--dynamic-linker=/lib64/ld-linux-x86-64.so.2"});
+  return options;
+}
+} // namespace
+
+Expected<std::string> ckjit::aot::link(ArrayRef<StringRef> objects, AotMode mode, StringRef given) {
+  auto linker = findLinker(given, CKJIT_LLD);
+  if (!linker)
+    return linker.takeError();
+  auto folder = WorkFolder::create();
+  if (!folder)
+    return folder.takeError();
+  auto inputs = gatherInputs(objects, **folder);
+  if (!inputs)
+    return inputs.takeError();
   // Of the model's code only the runtime may call; the seed's functions alone are for others.
   auto script = (*folder)->write("exports", "{ local: prefill; decode; };\n");
   if (!script)
     return script.takeError();
   std::string output = (*folder)->add("output");
-  std::vector<std::string> arguments{"-o", output, "--as-needed", "--gc-sections", "--strip-debug", "--no-undefined",
-                                     "--hash-style=gnu", "--build-id", "--version-script=" + *script,
-                                     "-z", "relro", "-z", "now", "-z", "noexecstack", "-z", "text", "-z", "separate-code"};
-  if (mode == AotMode::Library)
-    arguments.insert(arguments.end(), {"-shared", "-u", "ck_model_init"});
-  else
-    arguments.insert(arguments.end(), {"-pie", "-e", "_start", "-u", "_start", "-u", "main",
-                                       "--dynamic-linker=/lib64/ld-linux-x86-64.so.2"});
-  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
+  std::vector<std::string> arguments = linkerOptions(mode);
+  arguments.insert(arguments.end(), {"--version-script=" + *script, "-o", output});
+  arguments.insert(arguments.end(), inputs->begin(), inputs->end());
   if (Error error = runLinker(*linker, arguments, **folder))
     return error;
   auto linked = MemoryBuffer::getFile(output);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmittedModel.h"
+#include "Parts.h"
 #include "Support/SharedData.h"
 #include "ckjit/Engine/Session.h"
 #include <catch2/catch.hpp>
@@ -210,4 +211,20 @@ TEST_CASE("without weights all of the memory is zero, and so are the logits") {
   REQUIRE(library.embed({1, 2, 3}) == 0);
   REQUIRE(library.forward(logits.data()) == 0);
   CHECK(std::count(logits.begin(), logits.end(), 0.0f) == static_cast<std::ptrdiff_t>(logits.size()));
+}
+
+TEST_CASE("the linker is the one that is named, LLVM's, or the one on PATH; without any the error says what to install") {
+  TempDir dir;
+  const std::string path = getenv("PATH"), program = dir.file("ld.lld");
+  CHECK(must(aot::findLinker("/bin/true", "/bin/false")) == "/bin/true");
+  CHECK(must(aot::findLinker("", "/bin/true")) == "/bin/true");
+  CHECK_THAT(llvm::toString(aot::findLinker(program, "/bin/true").takeError()), Catch::Contains("not a program"));
+  setenv("PATH", dir.path.c_str(), 1);
+  const std::string message = llvm::toString(aot::findLinker("", "/absent").takeError());
+  writeBytes(program, "");
+  REQUIRE(!llvm::sys::fs::setPermissions(program, llvm::sys::fs::all_all));
+  llvm::Expected<std::string> found = aot::findLinker("", "/absent");
+  setenv("PATH", path.c_str(), 1);
+  CHECK_THAT(message, Catch::Contains("found no ld.lld on PATH; install") && Catch::Contains("lld-22"));
+  CHECK(must(std::move(found)) == program);
 }

@@ -154,6 +154,24 @@ TEST_CASE("without RoPE there are no cos and sin caches") {
   CHECK(arena.layerStride == 267072);
 }
 
+TEST_CASE("runs of weights: what the seed's offsets say, without learned positions") {
+  ArenaPlan arena = plan(awkwardDims());
+  std::vector<ByteRange> runs = weightRuns(arena);
+  // token_emb; final_ln_weight and _bias; per layer ln1_gamma, wq..bv, wo and bo, ln2_gamma, w1 and b1, w2 and b2.
+  REQUIRE(runs.size() == 2 + 2 * 6);
+  CHECK(runs[0].offset == 0);
+  CHECK(runs[0].bytes == 65792);
+  CHECK(runs[1].offset == 75904);
+  CHECK(runs[1].bytes == 76416 - 75904);
+  CHECK(runs[2].offset == 98560);
+  CHECK(runs[2].bytes == 98816 - 98560);
+  CHECK(runs[3].offset == 103296); // wq
+  CHECK(runs[3].bytes == 178176 - 103296); // up to q
+  CHECK(runs[6].offset == 246912); // w1
+  CHECK(runs[7].offset == 328000); // w2
+  CHECK(runs[9].offset == 103296 + arena.layerStride);
+}
+
 TEST_CASE("find knows scope and layer") {
   ArenaPlan arena = plan(awkwardDims());
   CHECK(arena.find("wq") == nullptr);

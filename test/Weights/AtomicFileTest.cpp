@@ -20,6 +20,23 @@ TEST_CASE("writeFileAtomically makes and replaces files, and leaves nothing else
   CHECK(dir.list() == Names{"f"});
 }
 
+TEST_CASE("a program may be run by all who may read it") {
+  TempDir dir;
+  const mode_t mask = ::umask(0027);
+  const auto mode = [&](const std::string &path, bool executable) {
+    REQUIRE(llvm::toString(writeFileAtomically(path, "x", executable)) == "");
+    struct stat status{};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    return status.st_mode & 0777;
+  };
+  CHECK(mode(dir.file("text"), false) == 0640);
+  CHECK(mode(dir.file("program"), true) == 0750);
+  REQUIRE(::chmod(dir.file("text").c_str(), 0604) == 0);
+  CHECK(mode(dir.file("text"), true) == 0705);
+  CHECK(mode(dir.file("text"), false) == 0705);
+  ::umask(mask);
+}
+
 TEST_CASE("a write that fails leaves the old file and no temporary one") {
   TempDir dir;
   std::string path = dir.file("f"), message, bumpMessage;
