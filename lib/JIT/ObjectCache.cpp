@@ -132,14 +132,6 @@ Expected<CacheEntry> ObjectCache::read(const File &file) {
   return entry;
 }
 
-static bool sameTarget(const TargetDescription &a, const TargetDescription &b) {
-  auto fields = [](const TargetDescription &target) {
-    const auto &[cpu, features, vectorBits, fma, vectorRegisters, l1dBytes, l2Bytes, l3Bytes] = target;
-    return std::tie(cpu, features, vectorBits, fma, vectorRegisters, l1dBytes, l2Bytes, l3Bytes);
-  };
-  return fields(a) == fields(b);
-}
-
 Expected<std::optional<CompiledObject>> ObjectCache::load(const CacheKey &key, const TargetDescription &target) const {
   auto there = checkFolder();
   if (!there)
@@ -158,7 +150,7 @@ Expected<std::optional<CompiledObject>> ObjectCache::load(const CacheKey &key, c
   }
   if (!entry)
     return entry.takeError();
-  if (!sameTarget(entry->object.target, target))
+  if (entry->object.target != target)
     return fieldError(path, "target", entry->object.target.cpu + " or other features or caches", target.cpu);
   // Eviction goes by this. Where it can't be set, nothing can be evicted either.
   (void)::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);

@@ -41,13 +41,17 @@ StringMap<bool> enabledFeatures(StringRef cpu) {
   return enabled;
 }
 
-/// Each feature of any x86-64 CPU, with false. Independent of the host.
-FeatureMap allFeatures() {
-  FeatureMap features;
-  for (StringRef cpu : cpuNames())
-    for (const auto &entry : enabledFeatures(cpu))
-      features[entry.first().str()] = false;
-  return features;
+/// Each feature of any x86-64 CPU, with false. Independent of the host. Put together once: it takes most of a
+/// description's time, and the host is described twice on the way to a running program.
+const FeatureMap &allFeatures() {
+  static const FeatureMap all = [] {
+    FeatureMap features;
+    for (StringRef cpu : cpuNames())
+      for (const auto &entry : enabledFeatures(cpu))
+        features[entry.first().str()] = false;
+    return features;
+  }();
+  return all;
 }
 
 FeatureMap featuresOfName(StringRef cpu) {
@@ -109,15 +113,21 @@ Error unknownCpu(StringRef cpu) {
               cpu, nearest));
 }
 
-Expected<TargetDescription> describeHost() {
+/// This machine, but for its caches.
+Expected<TargetDescription> describeHostCpu() {
   const Triple triple(sys::getProcessTriple());
   if (triple.getArch() != Triple::x86_64)
     return createStringError(
         formatv("target CPU: 'native' is a {0} machine, expected x86_64; name an x86-64 CPU "
                 "(such as x86-64-v3) to generate code for another machine",
                 triple.getArchName()));
-  TargetDescription target = fromFeatures(sys::getHostCPUName(), featuresOfHost());
-  setCaches(target, hostCacheSizes(defaultCacheSizes(target.cpu, target.vectorBits)));
+  return fromFeatures(sys::getHostCPUName(), featuresOfHost());
+}
+
+Expected<TargetDescription> describeHost() {
+  auto target = describeHostCpu();
+  if (target)
+    setCaches(*target, hostCacheSizes(defaultCacheSizes(target->cpu, target->vectorBits)));
   return target;
 }
 
@@ -144,7 +154,7 @@ std::vector<std::string> generatedFeatures(const TargetDescription &target) {
 }
 
 Error checkRunsHere(const TargetDescription &target) {
-  auto host = describeHost();
+  auto host = describeHostCpu();
   if (!host)
     return host.takeError();
   std::string missing;

@@ -83,6 +83,7 @@ TEST_CASE("an entry comes back as it was") {
   CHECK(back.config == entry.config);
   const CompiledObject &found = back.object, &kept = entry.object;
   CHECK(found.object == kept.object);
+  CHECK(found.target == kept.target);
   CHECK(found.target.cpu == "cpu");
   CHECK(found.target.features == "+a,-b");
   CHECK(found.target.vectorBits == 256);

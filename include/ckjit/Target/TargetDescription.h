@@ -22,6 +22,7 @@ struct TargetDescription {
   uint64_t l2Bytes = 0;         ///< second level cache of a core
   uint64_t l3Bytes = 0;         ///< third level cache that a core shares with its cluster
 
+  bool operator==(const TargetDescription &) const = default;
   /// True if the list holds "+feature" (LLVM's spelling, e.g. "avx512vnni").
   bool has(llvm::StringRef feature) const;
 };
