@@ -2,6 +2,7 @@
 import os
 
 import lit.formats
+import lit.util
 
 config.name = "ck-jit"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -29,3 +30,7 @@ config.substitutions.append(("%exits", os.path.join(config.test_source_root, "In
 config.substitutions.append(("%shared", config.ckjit_shared_dir))
 if os.path.isdir(config.ckjit_shared_dir):
     config.available_features.add("shared")
+# Programs that a test may need and a build doesn't: `REQUIRES: gdb`.
+for program in ["gdb"]:
+    if lit.util.which(program, config.environment["PATH"]):
+        config.available_features.add(program)

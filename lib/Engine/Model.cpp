@@ -20,7 +20,7 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
     return arena.takeError();
   std::unique_ptr<Model> model(new Model(std::move(*plan), std::move(*arena)));
   model->pipeline = options.compile.pipeline;
-  auto program = Program::link(std::move(*compiled));
+  auto program = Program::link(std::move(*compiled), options.link);
   if (!program)
     return program.takeError();
   model->program = std::move(*program);

@@ -52,6 +52,8 @@ Expected<std::unique_ptr<Module>> ckjit::translate(mlir::ModuleOp module, LLVMCo
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr(Attribute::NoUnwind);
+    // No exception passes, but debuggers and profilers walk the stack.
+    function.setUWTableKind(UWTableKind::Sync);
     // Kernels are called by the programs alone: no detour through the linkage table.
     if (!function.isDeclaration() && function.getName() != kPrefillName &&
         function.getName() != kDecodeName)

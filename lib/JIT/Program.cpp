@@ -1,15 +1,19 @@
 //===- Program.cpp - An in-memory program ---------------------------------===//
 #include "ckjit/JIT/Program.h"
+#include "DebuggerEntries.h"
+#include "PerfDump.h"
 #include "ckjit/Import/Import.h"
-#include "ckjit/Runtime/ThreadTeam.h"
+#include "ckjit/JIT/Symbols.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
+#include <optional>
 
 using namespace llvm;
 using namespace llvm::orc;
@@ -19,10 +23,15 @@ using namespace ckjit;
 struct Program::State {
   std::unique_ptr<ExecutionSession> session;
   std::unique_ptr<ObjectLinkingLayer> linker;
+  std::optional<DebuggerEntries> debugger;
   Error reported = Error::success(); ///< told to the session's reporter
+
+  /// Links what the symbol needs; the address of the symbol.
+  Expected<Entry> find(JITDylib &library, StringRef name);
 
   ~State() {
     consumeError(std::move(reported));
+    debugger.reset();
     if (!session)
       return;
     session->setErrorReporter([](Error error) { consumeError(std::move(error)); });
@@ -34,20 +43,53 @@ struct Program::State {
 Program::Program() = default;
 Program::~Program() = default;
 
+Expected<Program::Entry> Program::State::find(JITDylib &library, StringRef name) {
+  std::optional<Expected<ExecutorSymbolDef>> symbol;
+  auto lookUp = [&] { symbol.emplace(session->lookup({&library}, session->intern(name))); };
+  debugger ? debugger->collect(lookUp) : lookUp();
+  if (!*symbol)
+    return joinErrors(symbol->takeError(), std::exchange(reported, Error::success()));
+  return (*symbol)->getAddress().toPtr<Entry>();
+}
+
 /// Defines the symbols that generated code may call.
 static Error allowSymbols(ExecutionSession &session, JITDylib &library) {
   SymbolMap symbols;
-  symbols[session.intern("ckjit_barrier")] = {ExecutorAddr::fromPtr(&ckjit_barrier),
-                                              JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  for (auto [name, address] : allowedSymbols())
+    symbols[session.intern(name)] = {ExecutorAddr::fromPtr(address),
+                                     JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   return library.define(absoluteSymbols(std::move(symbols)));
 }
 
-Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
+/// Lets perf and debuggers see what `linker` links.
+static Error tell(ExecutionSession &session, ObjectLinkingLayer &linker, const LinkOptions &options) {
+  if (options.perf) {
+    auto dump = PerfDump::create();
+    if (!dump)
+      return dump.takeError();
+    linker.addPlugin(std::move(*dump));
+  }
+  if (options.gdb) {
+    // Names are all that there is to show: no lines.
+    Error failed = Error::success();
+    auto debugger = std::make_shared<ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/false,
+                                                           /*AutoRegisterCode=*/true, failed);
+    if (failed)
+      return failed;
+    linker.addPlugin(std::move(debugger));
+  }
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled, const LinkOptions &options) {
   if (Error error = checkRunsHere(compiled.target))
     return error;
   auto start = std::chrono::steady_clock::now();
   std::unique_ptr<Program> program(new Program());
   program->object = std::move(compiled);
+  StringRef bytes(program->object.object.data(), program->object.object.size());
+  if (Error error = checkSymbols(bytes))
+    return error;
   program->state = std::make_unique<State>();
   // Link on this thread: tasks handed to detached threads could outlive the session.
   auto control = SelfExecutorProcessControl::Create(nullptr, std::make_unique<InPlaceTaskDispatcher>());
@@ -62,18 +104,21 @@ Expected<std::unique_ptr<Program>> Program::link(CompiledObject compiled) {
   JITDylib &library = state.session->createBareJITDylib("program");
   if (Error error = allowSymbols(*state.session, library))
     return error;
-  StringRef bytes(program->object.object.data(), program->object.object.size());
+  if (Error error = tell(*state.session, *state.linker, options))
+    return error;
   if (Error error = state.linker->add(library, MemoryBuffer::getMemBufferCopy(bytes, "ckjit")))
     return error;
-  auto symbol = state.session->lookup({&library}, state.session->intern(kPrefillName));
-  if (!symbol)
-    return joinErrors(symbol.takeError(), std::exchange(state.reported, Error::success()));
-  program->prefillEntry = symbol->getAddress().toPtr<Entry>();
+  if (options.gdb)
+    state.debugger.emplace();
+  auto prefill = state.find(library, kPrefillName);
+  if (!prefill)
+    return prefill.takeError();
+  program->prefillEntry = *prefill;
   if (program->object.decode) {
-    auto decode = state.session->lookup({&library}, state.session->intern(kDecodeName));
+    auto decode = state.find(library, kDecodeName);
     if (!decode)
-      return joinErrors(decode.takeError(), std::exchange(state.reported, Error::success()));
-    program->decodeEntry = decode->getAddress().toPtr<Entry>();
+      return decode.takeError();
+    program->decodeEntry = *decode;
   }
   std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
   program->object.times.link += passed.count();

@@ -13,6 +13,7 @@ namespace ckjit::tool {
 
 struct BenchOptions {
   CompileOptions compile;
+  LinkOptions link;
   std::vector<unsigned> threads; ///< each measured by itself
   unsigned runs = 9;             ///< medians are over so many
   std::string shape;             ///< "smollm-135m", "tinyllama-1.1b", ...
@@ -38,7 +39,8 @@ llvm::Expected<MachineLimits> measureLimits(const CompileOptions &options, unsig
 /// A program of the ck dialect, ready to run over its own arena.
 class BenchProgram {
 public:
-  static llvm::Expected<BenchProgram> make(const std::string &text, const CompileOptions &options);
+  static llvm::Expected<BenchProgram> make(const std::string &text, const CompileOptions &options,
+                                           const LinkOptions &link = {});
   /// Fills `name` with small values that are all different from zero.
   void fill(llvm::StringRef name);
   /// Seconds of one run on `team`.

@@ -13,7 +13,8 @@ Figure ckjit::tool::figureOf(std::vector<double> samples) {
   return {samples[samples.size() / 2], samples.front(), samples.back()};
 }
 
-Expected<BenchProgram> BenchProgram::make(const std::string &text, const CompileOptions &options) {
+Expected<BenchProgram> BenchProgram::make(const std::string &text, const CompileOptions &options,
+                                          const LinkOptions &link) {
   auto compiled = compileText(text, "benchmark", options);
   if (!compiled)
     return compiled.takeError();
@@ -22,7 +23,7 @@ Expected<BenchProgram> BenchProgram::make(const std::string &text, const Compile
     return arena.takeError();
   if (auto advised = arena->adviseHuge(0, arena->size()); !advised)
     return advised.takeError();
-  auto program = Program::link(std::move(*compiled));
+  auto program = Program::link(std::move(*compiled), link);
   if (!program)
     return program.takeError();
   return BenchProgram(std::move(*program), std::move(*arena));

@@ -89,7 +89,7 @@ Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const Machi
   int64_t weightBytes = m.rows * m.depth * kBytesOfFloat;
   int64_t copies = std::clamp<int64_t>(kWorkingSetBytes / weightBytes, 1, 64);
   int64_t lanes = options.compile.target.vectorBits / 32;
-  auto program = BenchProgram::make(linearText(m, tokens, lanes, copies), options.compile);
+  auto program = BenchProgram::make(linearText(m, tokens, lanes, copies), options.compile, options.link);
   if (!program)
     return program.takeError();
   auto team = ThreadTeam::create(threads);
@@ -256,7 +256,7 @@ Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
     auto limits = measureLimits(options.compile, threads, options.runs);
     if (!limits)
       return limits.takeError();
-    auto model = Model::create(buildForwardGraph(*shape), options.shape, {compile, threads});
+    auto model = Model::create(buildForwardGraph(*shape), options.shape, {compile, threads, nullptr, options.link});
     if (!model)
       return model.takeError();
     fillModel(**model);

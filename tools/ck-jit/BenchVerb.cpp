@@ -31,6 +31,7 @@ cl::list<unsigned> threads("threads", cl::sub(benchCommand), cl::CommaSeparated,
 cl::opt<unsigned> runs("runs", cl::sub(benchCommand), cl::value_desc("N"), cl::init(9), cl::desc("Runs a median (default 9)"));
 cl::opt<bool> jsonFlag("json", cl::sub(benchCommand), cl::desc("Print JSON for programs"));
 CompileFlags flags(benchCommand);
+LinkFlags link(benchCommand);
 
 Expected<BenchOptions> options(bool kernels) {
   auto compile = flags.options();
@@ -38,6 +39,7 @@ Expected<BenchOptions> options(bool kernels) {
     return compile.takeError();
   BenchOptions result;
   result.compile = std::move(*compile);
+  result.link = link.options();
   result.threads.assign(threads.begin(), threads.end());
   if (result.threads.empty()) {
     result.threads = {1};

@@ -39,3 +39,9 @@ Expected<CompileOptions> CompileFlags::options() const {
   options.pipeline.faultyKernel = fault;
   return options;
 }
+
+LinkFlags::LinkFlags(cl::SubCommand &command)
+    : perf("perf", cl::sub(command),
+           cl::desc("Tell perf the names of kernels: `perf record -k 1 -o P ck-jit ...`, `perf inject --jit -i P -o Q`,\n"
+                    "`perf report -i Q`. Writes a jitdump below $JITDUMPDIR (default: the home)/.debug/jit")),
+      gdb("gdb", cl::sub(command), cl::desc("Tell GDB the names of kernels, to break at them and in backtraces")) {}

@@ -2,7 +2,7 @@
 #ifndef CKJIT_TOOLS_COMPILEFLAGS_H
 #define CKJIT_TOOLS_COMPILEFLAGS_H
 
-#include "ckjit/JIT/Compiler.h"
+#include "ckjit/JIT/Program.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace ckjit::tool {
@@ -18,6 +18,15 @@ struct CompileFlags {
   llvm::cl::opt<std::string> fault;
 
   llvm::Expected<CompileOptions> options() const;
+};
+
+/// --perf and --gdb, of the verbs that run what they compile. Declared once a verb, as a static beside its subcommand.
+struct LinkFlags {
+  explicit LinkFlags(llvm::cl::SubCommand &command);
+
+  llvm::cl::opt<bool> perf, gdb;
+
+  LinkOptions options() const { return {perf, gdb}; }
 };
 
 } // namespace ckjit::tool

@@ -21,7 +21,7 @@ ModelFlags::ModelFlags(cl::SubCommand &command)
       noChecksum("no-checksum", cl::sub(command), cl::desc("Don't check the SHA-256")),
       threads("threads", cl::sub(command), cl::value_desc("N"), cl::init(0),
               cl::desc("Threads (default: all usable cores)")),
-      cache(command) {}
+      cache(command), link(command) {}
 
 Error ModelFlags::check() const {
   if (weights.empty())
@@ -77,7 +77,7 @@ Expected<std::unique_ptr<Model>> ModelFlags::compile(const CKIRGraph &graph, con
   std::optional<ObjectCache> objects = cache.cache();
   auto model = [&] {
     Progress progress("compiling");
-    return Model::create(graph, graphPath(), {options, threadCount, objects ? &*objects : nullptr});
+    return Model::create(graph, graphPath(), {options, threadCount, objects ? &*objects : nullptr, link.options()});
   }();
   if (model && !(*model)->compiled().cacheNote.empty())
     errs() << "ck-jit: warning: " << (*model)->compiled().cacheNote << "\n";

@@ -3,12 +3,13 @@
 #define CKJIT_TOOLS_MODELFLAGS_H
 
 #include "CacheFlags.h"
+#include "CompileFlags.h"
 #include "ckjit/Engine/Model.h"
 
 namespace ckjit::tool {
 
-/// --weights, --config, --ir, --raw, --checksum, --no-checksum, --threads and the options of the object cache. Declared
-/// once a verb, as a static beside its subcommand.
+/// --weights, --config, --ir, --raw, --checksum, --no-checksum, --threads, --perf, --gdb and the options of the object
+/// cache. Declared once a verb, as a static beside its subcommand.
 struct ModelFlags {
   explicit ModelFlags(llvm::cl::SubCommand &command);
 
@@ -16,6 +17,7 @@ struct ModelFlags {
   llvm::cl::opt<bool> raw, checksum, noChecksum;
   llvm::cl::opt<unsigned> threads;
   CacheFlags cache;
+  LinkFlags link;
 
   /// Wrong usage: no weight file, options that exclude each other, too many threads.
   llvm::Error check() const;

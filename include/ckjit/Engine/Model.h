@@ -22,6 +22,7 @@ struct ModelOptions {
   CompileOptions compile;
   unsigned threads = 0; ///< of its team; 0: all usable cores
   const ObjectCache *cache = nullptr; ///< where compiled objects are kept; null: nowhere
+  LinkOptions link = {};
 };
 
 /// A compiled program, its weights, its thread team and a first session. load() and fillWeights() are for one thread

@@ -7,6 +7,12 @@
 
 namespace ckjit {
 
+/// Who else is told of the linked code.
+struct LinkOptions {
+  bool perf = false; ///< perf, by a jitdump file: $JITDUMPDIR (else the home)/.debug/jit/ckjit-XXXXXX/jit-PID.dump
+  bool gdb = false;  ///< debuggers that know GDB's JIT interface
+};
+
 /// A linked program: machine code in memory, valid as long as the object lives.
 class Program {
 public:
@@ -16,9 +22,10 @@ public:
   using Entry = void (*)(void *team, uint64_t tid, uint64_t threads, uint64_t tokens, uint64_t firstRow,
                          uint64_t position, const void *weights, void *state);
 
-  /// Links `compiled` with ORC and JITLink; adds the time to its `times.link`. The only symbol
-  /// that code may call is ckjit_barrier. Error for a target that this machine lacks instructions of.
-  static llvm::Expected<std::unique_ptr<Program>> link(CompiledObject compiled);
+  /// Links `compiled` with ORC and JITLink; adds the time to its `times.link`. Error for a target that this machine
+  /// lacks instructions of, for code that refers to what Symbols.h doesn't list (its name), and for a jitdump that
+  /// can't be written. Pages are written first and made executable afterwards, never both at once.
+  static llvm::Expected<std::unique_ptr<Program>> link(CompiledObject compiled, const LinkOptions &options = {});
   ~Program();
 
   /// For any number of tokens, up to the context.
