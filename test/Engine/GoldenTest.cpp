@@ -7,37 +7,17 @@
 #include "ModelRun.h"
 #include "Support/SharedData.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <catch2/catch.hpp>
-#include <cstring>
 
 using namespace ckjit;
 using namespace ckjit::test;
-using llvm::StringRef;
 
 namespace {
-
-std::string readFile(const std::string &path) {
-  return must(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path)))->getBuffer().str();
-}
-
-std::vector<double> readFloats(const std::string &path) {
-  const std::string bytes = readFile(path);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return std::vector<double>(values.begin(), values.end());
-}
-
-/// A file's model, compiled and loaded; with `decode` the program for few tokens too.
-std::unique_ptr<Model> loadModel(const std::string &folder, bool strict, bool decode = false) {
-  const std::unique_ptr<BumpFile> file = must(BumpFile::open(folder + "/model.bump"));
+CompileOptions decodeOptions(bool strict) {
   CompileOptions options = hostOptions(strict);
-  options.decode = decode;
-  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, {options, 2}));
-  must(model->load(*file));
-  return model;
+  options.decode = true;
+  return options;
 }
-
 } // namespace
 
 TEST_CASE("golden logits of the seed system's cases") {
@@ -46,7 +26,7 @@ TEST_CASE("golden logits of the seed system's cases") {
     if (folder.empty())
       continue;
     for (bool strict : {false, true}) {
-      const std::unique_ptr<Model> model = loadModel(folder, strict, /*decode=*/true);
+      const std::unique_ptr<Model> model = loadModel(folder, decodeOptions(strict));
       const ModelConfig &config = model->config();
       // As the seed does, ids out of range count as 0: case c holds two.
       const std::vector<int32_t> tokens =
@@ -69,7 +49,7 @@ TEST_CASE("a trained model's greedy text comes out token by token") {
     return;
   const llvm::json::Value greedy = must(llvm::json::parse(readFile(folder + "/greedy.json")));
   for (bool strict : {false, true}) {
-    const std::unique_ptr<Model> model = loadModel(folder, strict);
+    const std::unique_ptr<Model> model = loadModel(folder, hostOptions(strict));
     const ModelConfig &config = model->config();
     for (const char *name : {"empty", "once", "lily", "dog"}) {
       const std::vector<int32_t> tokens =
@@ -97,7 +77,7 @@ TEST_CASE("a trained model writes the greedy text, each token from the one befor
     return;
   const llvm::json::Value greedy = must(llvm::json::parse(readFile(folder + "/greedy.json")));
   for (bool strict : {false, true}) {
-    const std::unique_ptr<Model> model = loadModel(folder, strict, /*decode=*/true);
+    const std::unique_ptr<Model> model = loadModel(folder, decodeOptions(strict));
     const ModelConfig &config = model->config();
     for (const char *name : {"empty", "once", "lily", "dog"}) {
       const std::vector<int32_t> expected =

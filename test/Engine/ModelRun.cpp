@@ -1,5 +1,6 @@
 //===- ModelRun.cpp - A compiled model beside the reference ---------------===//
 #include "ModelRun.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -46,6 +47,24 @@ std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &o
   return model;
 }
 
+std::string readFile(const std::string &path) {
+  return must(errorOrToExpected(MemoryBuffer::getFile(path)))->getBuffer().str();
+}
+
+std::vector<double> readFloats(const std::string &path) {
+  const std::string bytes = readFile(path);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return std::vector<double>(values.begin(), values.end());
+}
+
+std::unique_ptr<Model> loadModel(const std::string &folder, const CompileOptions &options) {
+  const std::unique_ptr<BumpFile> file = must(BumpFile::open(folder + "/model.bump"));
+  std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(file->config), folder, {options, 2}));
+  must(model->load(*file));
+  return model;
+}
+
 std::vector<ReferenceValue> referenceValues(const CKIRGraph &graph, const TestModel &weights,
                                             ArrayRef<int32_t> tokens) {
   std::vector<ReferenceValue> values;
@@ -73,14 +92,22 @@ std::vector<float> runLogits(Model &model, ArrayRef<int32_t> tokens) {
 }
 
 std::vector<float> runSteps(Model &model, ArrayRef<int32_t> tokens, int64_t length) {
+  return runPieces(model, tokens, length);
+}
+
+std::vector<float> runPieces(Model &model, ArrayRef<int32_t> tokens, ArrayRef<int64_t> lengths) {
   const size_t vocab = static_cast<size_t>(model.config().vocabSize);
   std::vector<float> all;
-  for (size_t position = 0; position < tokens.size();) {
-    const ArrayRef<int32_t> step = tokens.drop_front(position).take_front(static_cast<size_t>(length));
-    must(model.prefill(step, 0, {}, static_cast<int64_t>(position)));
+  size_t index = 0;
+  for (size_t position = 0; position < tokens.size(); ++index) {
+    const size_t length = static_cast<size_t>(lengths[std::min(index, lengths.size() - 1)]);
+    const ArrayRef<int32_t> piece = tokens.drop_front(position).take_front(length);
+    must(model.prefill(piece, 0, {}, static_cast<int64_t>(position)));
+    position += piece.size();
+    if (model.cached() != static_cast<int64_t>(position))
+      throw std::runtime_error("the cache holds " + std::to_string(model.cached()) + " tokens");
     const float *rows = model.logits(0).data();
-    all.insert(all.end(), rows, rows + step.size() * vocab);
-    position += step.size();
+    all.insert(all.end(), rows, rows + piece.size() * vocab);
   }
   return all;
 }

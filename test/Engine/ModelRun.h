@@ -36,6 +36,12 @@ ModelConfig tinyConfig();
 std::unique_ptr<Model> makeModel(const CKIRGraph &graph, const CompileOptions &options, const TestModel &weights,
                                  unsigned threads = 2);
 
+/// Compiles the model in `folder`/model.bump for two threads and loads it.
+std::unique_ptr<Model> loadModel(const std::string &folder, const CompileOptions &options);
+std::string readFile(const std::string &path);
+/// The fp32 values of a file.
+std::vector<double> readFloats(const std::string &path);
+
 /// All values of lib/Reference, in its order.
 std::vector<ReferenceValue> referenceValues(const CKIRGraph &graph, const TestModel &weights,
                                             llvm::ArrayRef<int32_t> tokens);
@@ -47,6 +53,8 @@ std::vector<float> runLogits(Model &model, llvm::ArrayRef<int32_t> tokens);
 /// The same when `tokens` come `length` at a time, through the cache: by @decode, where the model has it and they are
 /// few.
 std::vector<float> runSteps(Model &model, llvm::ArrayRef<int32_t> tokens, int64_t length);
+/// The same in pieces of the given lengths, the last repeated to the end.
+std::vector<float> runPieces(Model &model, llvm::ArrayRef<int32_t> tokens, llvm::ArrayRef<int64_t> lengths);
 /// The bits of two runs are the same.
 bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b);
 
