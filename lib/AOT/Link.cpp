@@ -51,7 +51,7 @@ public:
   }
   Expected<std::string> write(StringRef name, StringRef bytes) {
     std::string file = add(name);
-    if (Error error = writeFileAtomically(file, bytes))
+    if (Error error = writeDisposableFile(file, bytes))
       return error;
     return file;
   }
