@@ -100,6 +100,9 @@ TEST_CASE("a program written for the seed's library gets the golden logits, at o
 TEST_CASE("the library gives the engine's bits, for any number of threads and any kind of weight file") {
   TempDir dir;
   for (const NamedConfig &named : awkwardConfigs()) {
+    // One for each way in which the runtime itself has to do with a shape; the engine's tests take all of them.
+    if (!llvm::is_contained({"head_dim_20_gqa", "odd_head_no_rope", "one_position", "vocab_1", "long_context"}, named.name))
+      continue;
     const ModelConfig &config = named.config;
     const TestModel weights(config, {.seed = 5});
     const std::vector<int32_t> ids = makeTokens(config, config.contextWindow, 7);

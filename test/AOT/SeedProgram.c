@@ -202,6 +202,11 @@ int main(int argc, char **argv) {
   CHECK(info.vocab_size == get_vocab_size() && info.context_window == get_context_window());
   CHECK(info.hidden_size == get_hidden_size() && info.num_layers > 0 && info.num_kv_heads <= info.num_heads);
   CHECK(decode(0, NULL) == -2);
+  /* How sums are made is compiled in. */
+  int strict = strict_parity_enabled();
+  set_strict_parity(!strict);
+  CHECK(strict_parity_enabled() == strict);
+  set_strict_parity(strict);
   /* Nothing embedded: all of the context runs, nothing is copied. */
   float untouched = 42;
   CHECK(forward(&untouched) == 0 && untouched == 42 && get_active_tokens() == 0);

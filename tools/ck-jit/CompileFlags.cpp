@@ -6,7 +6,7 @@ using namespace llvm;
 using namespace ckjit;
 using namespace ckjit::tool;
 
-CompileFlags::CompileFlags(cl::SubCommand &command)
+CompileFlags::CompileFlags(cl::SubCommand &command, Slots slots)
     : cpu("target-cpu", cl::sub(command), cl::value_desc("NAME"), cl::init("native"),
           cl::desc("The CPU to compile for: native (default) or a name such as haswell")),
       strict("strict", cl::sub(command), cl::desc("Sum in double and round once; exact exp")),
@@ -17,7 +17,10 @@ CompileFlags::CompileFlags(cl::SubCommand &command)
       panels("tile-panels", cl::sub(command), cl::Hidden, cl::desc("Panels of a cache block (0: choose)")),
       unroll("tile-unroll", cl::sub(command), cl::Hidden, cl::desc("Steps of the k loop written out (0: choose)")),
       fault("inject-fault", cl::sub(command), cl::Hidden, cl::value_desc("KERNEL"),
-            cl::desc("Test only: break the kernels whose name starts so")) {}
+            cl::desc("Test only: break the kernels whose name starts so")) {
+  if (slots == Slots::Hide)
+    materialize.setHiddenFlag(cl::ReallyHidden);
+}
 
 Expected<CompileOptions> CompileFlags::options() const {
   for (const cl::opt<int64_t> *size : {&rows, &vectors, &panels, &unroll})

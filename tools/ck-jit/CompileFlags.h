@@ -7,10 +7,13 @@
 
 namespace ckjit::tool {
 
+/// Whether a verb lets slots be looked at.
+enum class Slots : bool { Offer, Hide };
+
 /// --target-cpu, --strict, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
 /// beside its subcommand.
 struct CompileFlags {
-  explicit CompileFlags(llvm::cl::SubCommand &command);
+  explicit CompileFlags(llvm::cl::SubCommand &command, Slots slots = Slots::Offer);
 
   llvm::cl::opt<std::string> cpu;
   llvm::cl::opt<bool> strict, materialize, noFuse;

@@ -29,7 +29,7 @@ cl::SubCommand compileCommand(
                "    ./model --model-weights model.bump --tokens tokens.bin --out-logits logits.bin");
 
 GraphOptions graphOptions(compileCommand);
-CompileFlags flags(compileCommand);
+CompileFlags flags(compileCommand, Slots::Hide);
 PathOption outputPath("o", cl::sub(compileCommand), cl::value_desc("FILE"), cl::desc("The file to write"));
 cl::opt<AotMode> mode("mode", cl::sub(compileCommand), cl::init(AotMode::Library),
                       cl::desc("What to write (default library)"),
