@@ -19,7 +19,7 @@ using namespace ckjit::test;
 
 namespace {
 
-std::vector<float> readFloats(const std::string &path) {
+std::vector<float> floatsIn(const std::string &path) {
   const std::string bytes = readBytes(path);
   std::vector<float> values(bytes.size() / sizeof(float));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
@@ -50,7 +50,7 @@ SeedRun runSeedProgram(const std::string &library, const std::string &weights, c
       {CKJIT_SEED_PROGRAM, library, weights, tokens, std::to_string(prefill), dir.file("out")}, environment);
   INFO(ran.errors);
   REQUIRE(ran.code == 0);
-  const std::vector<float> all = readFloats(dir.file("out"));
+  const std::vector<float> all = floatsIn(dir.file("out"));
   REQUIRE(all.size() == (2 * count - prefill) * vocab);
   const auto split = all.begin() + static_cast<std::ptrdiff_t>(count * vocab);
   return {{all.begin(), split}, {split, all.end()}};
@@ -79,7 +79,7 @@ TEST_CASE("a program written for the seed's library gets the golden logits, at o
     const ModelConfig config = must(loadModelConfig(folder + "/config.json"));
     const size_t vocab = static_cast<size_t>(config.vocabSize);
     const size_t count = readBytes(folder + "/tokens.bin").size() / sizeof(int32_t), prefill = std::min<size_t>(9, count);
-    const std::vector<float> golden = readFloats(folder + "/logits_fp64.bin");
+    const std::vector<float> golden = floatsIn(folder + "/logits_fp64.bin");
     const std::vector<double> expected(golden.begin(), golden.end());
     for (bool strict : {false, true}) {
       const std::string library =
