@@ -120,19 +120,20 @@ private:
   std::string wrong;
 };
 
+/// All fields but those of a single compilation. A new one has to be named here, and then kept or not.
 void writeBody(FieldWriter &writer, const CacheEntry &entry) {
-  const CompiledObject &object = entry.object;
+  const auto &[code, target, buffers, arenaBytes, kernels, decode, times, cached, cacheNote] = entry.object;
   writer.addConfig(entry.config);
-  writer.addTarget(object.target);
-  writer.add(uint8_t(object.decode), object.arenaBytes, uint64_t(object.kernels.size()));
-  for (const std::string &kernel : object.kernels)
+  writer.addTarget(target);
+  writer.add(uint8_t(decode), arenaBytes, uint64_t(kernels.size()));
+  for (const std::string &kernel : kernels)
     writer.addText(kernel);
-  writer.add(uint64_t(object.buffers.size()));
-  for (const ProgramBuffer &buffer : object.buffers) {
-    writer.addText(buffer.name);
-    writer.add(int32_t(buffer.layer), buffer.offset, buffer.bytes);
+  writer.add(uint64_t(buffers.size()));
+  for (const auto &[name, layer, offset, bytes] : buffers) {
+    writer.addText(name);
+    writer.add(int32_t(layer), offset, bytes);
   }
-  writer.addText(StringRef(object.object.data(), object.object.size()));
+  writer.addText(StringRef(code.data(), code.size()));
 }
 
 /// What is wrong with the values; empty if nothing is. Whatever uses a buffer relies on its being inside the arena.
