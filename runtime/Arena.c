@@ -30,7 +30,8 @@ int ckrt_arena_reserve(struct ckrt_arena *arena, uint64_t bytes, struct ckrt_err
 void ckrt_arena_advise_huge(struct ckrt_arena *arena, uint64_t offset, uint64_t bytes) {
   if (offset > arena->reserved || bytes > arena->reserved - offset)
     return;
-  uint64_t first = (offset + block_bytes - 1) / block_bytes * block_bytes, end = (offset + bytes) / block_bytes * block_bytes;
+  uint64_t first = (offset + block_bytes - 1) / block_bytes * block_bytes;
+  uint64_t end = (offset + bytes) / block_bytes * block_bytes;
   if (first < end)
     (void)madvise(arena->base + first, end - first, MADV_HUGEPAGE);
 }

@@ -87,7 +87,8 @@ static enum ckrt_status load(struct ckrt_model *model, struct ckrt_weight_file *
     if (training)
       return (enum ckrt_status)ckrt_fail(error, CKRT_QUANTIZED_TRAINING,
                                          "Quantized weights are inference-only; disable training");
-    return (enum ckrt_status)ckrt_fail(error, CKRT_BAD_DTYPES, "%s: %s is quantized, expected fp32: only fp32 models run",
+    return (enum ckrt_status)ckrt_fail(error, CKRT_BAD_DTYPES,
+                                       "%s: %s is quantized, expected fp32: only fp32 models run",
                                        path ? path : "CK_WEIGHT_DTYPE", path ? file->first_quantized : "token_emb");
   }
   if (training)

@@ -162,7 +162,8 @@ int ckrt_check_options(const struct ckrt_options *o, const struct ckrt_descripti
     return -1;
   }
   if (o->strict && !d->strict) {
-    fprintf(stderr, "--strict: this program was compiled without it; compile the model with `ck-jit compile --strict`\n");
+    fprintf(stderr, 
+            "--strict: this program was compiled without it; compile the model with `ck-jit compile --strict`\n");
     return -1;
   }
   return 0;

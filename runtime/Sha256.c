@@ -15,8 +15,8 @@ static const uint32_t constants[64] = {
 static uint32_t rotate(uint32_t x, unsigned by) { return x >> by | x << (32 - by); }
 
 /** One round; the caller renames instead of moving: what was h comes back as the new a, and d as the new e. */
-static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g, uint32_t *h,
-                        uint32_t word) {
+static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g,
+                        uint32_t *h, uint32_t word) {
   uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + word;
   *d += t1;
   *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));

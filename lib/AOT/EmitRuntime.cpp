@@ -1,6 +1,7 @@
 //===- EmitRuntime.cpp - A model as a library or a program ----------------===//
 #include "ckjit/AOT/EmitRuntime.h"
 #include "Parts.h"
+#include "ckjit/JIT/Symbols.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/Support/Path.h"
 
@@ -16,6 +17,9 @@ Error ckjit::emitRuntime(const CKIRGraph &graph, StringRef where, const CompileO
   auto compiled = compileGraph(graph, where, both);
   if (!compiled)
     return compiled.takeError();
+  // As in memory: a call of libm, say, would link silently.
+  if (Error error = checkSymbols(textOf(compiled->object)))
+    return error;
   bool strict = options.pipeline.strict;
   auto description = aot::describeModel(graph.config, *compiled, strict);
   if (!description)

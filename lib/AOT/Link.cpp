@@ -106,8 +106,8 @@ Expected<std::string> ckjit::aot::findLinker(StringRef given, StringRef built) {
   for (StringRef name : {"ld.lld-22", "ld.lld"})
     if (ErrorOr<std::string> found = sys::findProgramByName(name))
       return *found;
-  return createStringError("no linker: found no ld.lld on PATH; install LLVM's linker (Debian's package lld-22), or name "
-                           "one with --linker");
+  return createStringError("no linker: found no ld.lld on PATH; install LLVM's linker (Debian's package lld-22), or "
+                           "name one with --linker");
 }
 
 namespace {

@@ -14,8 +14,8 @@ llvm::Expected<llvm::SmallVector<char, 0>> describeModel(const ModelConfig &conf
 llvm::Expected<std::string> kernelManifest(const CompiledObject &compiled, AotMode mode, bool strict,
                                            llvm::StringRef file);
 
-/// The path of an ld.lld: `given` if that isn't empty, else `built` (LLVM's own) if it is a program, else the one on PATH.
-/// Error, which says what to install, if there is none.
+/// The path of an ld.lld: `given` if that isn't empty, else `built` (LLVM's own) if it is a program, else the one on
+/// PATH. Error, which says what to install, if there is none.
 llvm::Expected<std::string> findLinker(llvm::StringRef given, llvm::StringRef built);
 
 /// Links objects with the runtime; the bytes of the ELF file.

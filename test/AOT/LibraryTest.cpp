@@ -78,7 +78,8 @@ TEST_CASE("a program written for the seed's library gets the golden logits, at o
       continue;
     const ModelConfig config = must(loadModelConfig(folder + "/config.json"));
     const size_t vocab = static_cast<size_t>(config.vocabSize);
-    const size_t count = readBytes(folder + "/tokens.bin").size() / sizeof(int32_t), prefill = std::min<size_t>(9, count);
+    const size_t count = readBytes(folder + "/tokens.bin").size() / sizeof(int32_t);
+    const size_t prefill = std::min<size_t>(9, count);
     const std::vector<float> golden = floatsIn(folder + "/logits_fp64.bin");
     const std::vector<double> expected(golden.begin(), golden.end());
     for (bool strict : {false, true}) {
@@ -101,7 +102,8 @@ TEST_CASE("the library gives the engine's bits, for any number of threads and an
   TempDir dir;
   for (const NamedConfig &named : awkwardConfigs()) {
     // One for each way in which the runtime itself has to do with a shape; the engine's tests take all of them.
-    if (!llvm::is_contained({"head_dim_20_gqa", "odd_head_no_rope", "one_position", "vocab_1", "long_context"}, named.name))
+    if (!llvm::is_contained({"head_dim_20_gqa", "odd_head_no_rope", "one_position", "vocab_1", "long_context"},
+                            named.name))
       continue;
     const ModelConfig &config = named.config;
     const TestModel weights(config, {.seed = 5});
@@ -216,7 +218,7 @@ TEST_CASE("without weights all of the memory is zero, and so are the logits") {
   CHECK(std::count(logits.begin(), logits.end(), 0.0f) == static_cast<std::ptrdiff_t>(logits.size()));
 }
 
-TEST_CASE("the linker is the one that is named, LLVM's, or the one on PATH; without any the error says what to install") {
+TEST_CASE("the linker is the one named, LLVM's, or the one on PATH; without any the error says what to install") {
   TempDir dir;
   const std::string path = getenv("PATH"), program = dir.file("ld.lld");
   CHECK(must(aot::findLinker("/bin/true", "/bin/false")) == "/bin/true");

@@ -211,7 +211,8 @@ int main(int argc, char **argv) {
   float untouched = 42;
   CHECK(forward(&untouched) == 0 && untouched == 42 && get_active_tokens() == 0);
   size_t vocab = (size_t)info.vocab_size, all = (size_t)count * vocab, steps = (size_t)(count - prefill) * vocab;
-  float *logits = malloc(all * sizeof *logits), *again = malloc(all * sizeof *again), *rows = malloc(steps * sizeof *rows);
+  float *logits = malloc(all * sizeof *logits), *again = malloc(all * sizeof *again);
+  float *rows = malloc(steps * sizeof *rows);
   CHECK(logits && again && rows);
   CHECK(embed_tokens(tokens, count) == 0 && get_active_tokens() == count);
   CHECK(forward(logits) == 0);

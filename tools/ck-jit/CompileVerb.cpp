@@ -15,11 +15,13 @@ namespace {
 
 cl::SubCommand compileCommand(
     "compile", "Write a model as a shared library or a program\n\n"
-               "  Compiles the model that CONFIG (or --ir FILE) describes ahead of time. The weights stay in their file,\n"
-               "  which is given when the model runs. What is written needs libc and libm, and not ck-jit. The modes:\n\n"
+               "  Compiles the model that CONFIG (or --ir FILE) describes ahead of time. The weights stay in\n"
+               "  their file, which is given when the model runs. What is written needs libc and libm, and not\n"
+               "  ck-jit. The modes:\n\n"
                "    library     a shared object with the functions ck_model_init, ck_model_embed_tokens,\n"
                "                ck_model_forward, ck_model_kv_cache_enable, ck_model_decode, ck_model_free, ...\n"
-               "    standalone  a program that reads weights and tokens and writes logits; its --help lists the options\n\n"
+               "    standalone  a program that reads weights and tokens and writes logits; its --help lists the\n"
+               "                options\n\n"
                "  FILE.kernels.json beside it tells each kernel's name, op, shape, dtype, target and size in bytes.\n"
                "  The code is for the CPU of this machine, or another one (--target-cpu); on a machine that lacks\n"
                "  what it uses, the model says so instead of running. Links with LLVM's ld.lld.\n\n"
@@ -42,7 +44,7 @@ Error run() {
   if (outputPath.empty())
     return usageError("no file to write: give -o FILE");
   if (flags.materialize)
-    return usageError("--materialize is for looking at slots, which what is compiled doesn't show; expected without it");
+    return usageError("--materialize is for looking at slots, which what is compiled doesn't show; leave it out");
   std::string manifest = outputPath + ".kernels.json";
   std::vector<NamedFile> inputs = graphOptions.inputs();
   inputs.push_back({"--linker", linker});
