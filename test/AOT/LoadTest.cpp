@@ -3,6 +3,9 @@
 #include "ckjit/Target/TargetDescription.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace ckjit;
 using namespace ckjit::test;
@@ -154,4 +157,24 @@ TEST_CASE("a library for a CPU that this machine lacks says so: -7") {
   CHECK(ran.code == 1);
   INFO(ran.errors);
   CHECK(ran.errors.find("compiled for the CPU diamondrapids; this machine lacks ") != std::string::npos);
+}
+
+TEST_CASE("no memory: -1, and later, with memory, 0") {
+  TempDir dir;
+  const SeedLibrary library(emitLibrary(dir, "libmodel.so", smallConfig()));
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    const rlimit none{.rlim_cur = 1, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_AS, &none);
+    const int without = library.init(nullptr);
+    setrlimit(RLIMIT_AS, &limit);
+    _exit(without == -1 && library.forward() == -1 && library.init(nullptr) == 0 && library.forward() == 0 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
