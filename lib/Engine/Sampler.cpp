@@ -2,9 +2,11 @@
 #include "ckjit/Engine/Sampler.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 using namespace ckjit;
@@ -72,14 +74,67 @@ int32_t Sampler::draw(const std::vector<Candidate> &candidates) {
   return candidates[std::min(chosen, candidates.size() - 1)].id;
 }
 
+namespace {
+/// A piece of logits that a loop without exits goes over, so that it becomes vector code.
+constexpr size_t kPiece = 1024;
+
+/// Bits of a float as a number that is larger where the float is.
+int32_t orderOf(uint32_t bits) {
+  int32_t number = static_cast<int32_t>(bits);
+  return number ^ ((number >> 31) & 0x7fffffff);
+}
+
+/// Least and largest of a piece, as orderOf gives them.
+struct Extent {
+  int32_t least = std::numeric_limits<int32_t>::max(), most = std::numeric_limits<int32_t>::min();
+  void add(int32_t order) {
+    least = order < least ? order : least;
+    most = order > most ? order : most;
+  }
+  /// NaN and the infinities stand beyond all numbers, on both sides.
+  bool finite() const {
+    constexpr uint32_t kInfinity = 0x7f800000;
+    return most < orderOf(kInfinity) && least > orderOf(kInfinity | 0x80000000);
+  }
+  float largest() const { return llvm::bit_cast<float>(orderOf(static_cast<uint32_t>(most))); }
+};
+
+Extent extentOf(ArrayRef<float> logits) {
+  Extent extent;
+  if (logits.size() == kPiece)
+    for (size_t i = 0; i < kPiece; ++i)
+      extent.add(orderOf(llvm::bit_cast<uint32_t>(logits[i])));
+  else
+    for (float logit : logits)
+      extent.add(orderOf(llvm::bit_cast<uint32_t>(logit)));
+  return extent;
+}
+} // namespace
+
+/// The lowest id of the largest logit.
+static Expected<int32_t> likeliest(ArrayRef<float> logits) {
+  float best = -std::numeric_limits<float>::infinity();
+  size_t piece = 0;
+  for (size_t from = 0; from < logits.size(); from += kPiece) {
+    Extent extent = extentOf(logits.slice(from).take_front(kPiece));
+    if (!extent.finite())
+      for (auto [id, logit] : enumerate(logits.slice(from)))
+        if (!std::isfinite(logit))
+          return createStringError(formatv("logit of id {0} is {1}, expected a finite number; are the weights whole? "
+                                           "`ck-jit inspect --check-tensors` looks at them",
+                                           from + id, logit));
+    // As floats: the two zeros are equal.
+    if (extent.largest() > best)
+      best = extent.largest(), piece = from;
+  }
+  ArrayRef<float> rest = logits.slice(piece);
+  return static_cast<int32_t>(piece + (llvm::find(rest, best) - rest.begin()));
+}
+
 Expected<int32_t> Sampler::next(ArrayRef<float> logits, ArrayRef<int32_t> history) {
-  for (auto [id, logit] : enumerate(logits))
-    if (!std::isfinite(logit))
-      return createStringError(formatv("logit of id {0} is {1}, expected a finite number; are the weights whole? "
-                                       "`ck-jit inspect --check-tensors` looks at them",
-                                       id, logit));
-  if (options.temperature == 0 && options.repeatPenalty == 1)
-    return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  auto first = likeliest(logits);
+  if (!first || (options.temperature == 0 && options.repeatPenalty == 1))
+    return first;
   std::vector<Candidate> candidates;
   candidates.reserve(logits.size());
   for (auto [id, logit] : enumerate(logits))

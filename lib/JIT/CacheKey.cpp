@@ -50,8 +50,8 @@ void KeyHasher::addGraph(const CKIRGraph &graph) {
 }
 
 void KeyHasher::addPipeline(const PipelineOptions &options) {
-  const auto &[strict, materialize, fuse, rows, vectors, panels, unroll, faultyKernel] = options;
-  add(strict, materialize, fuse, rows, vectors, panels, unroll);
+  const auto &[strict, materialize, fuse, rows, vectors, panels, unroll, emptyKernels, faultyKernel] = options;
+  add(strict, materialize, fuse, rows, vectors, panels, unroll, emptyKernels);
   addText(faultyKernel);
 }
 

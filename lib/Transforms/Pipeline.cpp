@@ -33,6 +33,8 @@ static void addProgramPasses(OpPassManager &manager, const PipelineOptions &opti
 
 static void addLoopPasses(OpPassManager &manager, const PipelineOptions &options) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
+  if (options.emptyKernels)
+    functions.addPass(createEmptyKernels());
   functions.addPass(createLowerElementwise({options.strict}));
   functions.addPass(createLowerLinear({options.strict}));
   LowerAttentionOptions attention;

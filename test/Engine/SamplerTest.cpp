@@ -1,6 +1,7 @@
 //===- SamplerTest.cpp - The next token from logits -----------------------===//
 #include "ModelRun.h"
 #include "ckjit/Engine/Sampler.h"
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -37,6 +38,30 @@ TEST_CASE("greedy takes the largest logit, the lowest id of equals") {
   Sampler sampler({});
   CHECK(must(sampler.next({0.5f, 2.0f, -1.0f, 2.0f}, {})) == 1);
   CHECK(must(sampler.next({-3.0f}, {})) == 0);
+}
+
+TEST_CASE("greedy takes the lowest of the largest wherever they stand, and finds what isn't finite there") {
+  Sampler sampler({});
+  for (size_t count : {1023u, 1024u, 1025u, 2048u, 5000u})
+    for (size_t at : {size_t{0}, size_t{1}, count / 2, count - 2, count - 1}) {
+      INFO(at << " of " << count);
+      for (float largest : {3.5f, 0.0f, -0.0f, -2.0f, -1e30f}) {
+        std::vector<float> logits(count);
+        for (size_t i = 0; i < count; ++i)
+          logits[i] = (largest > 0 ? -largest : 2 * largest - 1e-3f) - 1e-3f * static_cast<float>(i * 7 % 11);
+        logits[at] = largest;
+        if (at + 1 < count)
+          logits[count - 1] = largest == 0 ? 0.0f : largest; // the zeros are equal
+        CHECK(must(sampler.next(logits, {})) == static_cast<int32_t>(at));
+        CHECK(must(sampler.next(logits, {})) == std::max_element(logits.begin(), logits.end()) - logits.begin());
+      }
+      for (float bad : {NAN, -NAN, INFINITY, -INFINITY}) {
+        std::vector<float> logits(count, 1.0f);
+        logits[at] = bad;
+        CHECK_THAT(llvm::toString(sampler.next(logits, {}).takeError()),
+                   Catch::Contains("logit of id " + std::to_string(at) + " is"));
+      }
+    }
 }
 
 TEST_CASE("draws follow the softmax at temperature 1, and its power otherwise") {

@@ -64,6 +64,9 @@ struct BenchTable {
 };
 llvm::Expected<BenchTable> benchKernels(const BenchOptions &options);
 llvm::Expected<BenchTable> benchModel(const BenchOptions &options);
+/// What a decoded token costs outside the kernels, part by part: the session and the sampler with a model whose kernels
+/// do nothing. How long threads wait for each other because of unequal shares of work is no part of it.
+llvm::Expected<BenchTable> benchOverhead(const BenchOptions &options);
 
 } // namespace ckjit::tool
 #endif

@@ -17,7 +17,8 @@ cl::SubCommand benchCommand(
              "  Prints a Markdown table of medians, or JSON.\n\n"
              "  Examples:\n"
              "    ck-jit bench kernels --shape smollm-135m --tokens 4,32,128,512\n"
-             "    ck-jit bench model --shape smollm-135m --threads 1,2 --decode 128 --json");
+             "    ck-jit bench model --shape smollm-135m --threads 1,2 --decode 128 --json\n"
+             "    ck-jit bench model --shape smollm-135m --threads 2 --overhead");
 
 cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc("kernels|model"), cl::desc("kernels|model"));
 cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
@@ -26,6 +27,8 @@ cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl
                          cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
 cl::opt<int64_t> decode("decode", cl::sub(benchCommand), cl::value_desc("N"), cl::init(0),
                         cl::desc("model: decode N tokens one by one too (default 0)"));
+cl::opt<bool> overhead("overhead", cl::sub(benchCommand),
+                       cl::desc("model: instead, what a decoded token costs outside the kernels, part by part"));
 cl::list<unsigned> threads("threads", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                            cl::desc("Threads (default: 1 and all usable cores)"));
 cl::opt<unsigned> runs("runs", cl::sub(benchCommand), cl::value_desc("N"), cl::init(9), cl::desc("Runs a median (default 9)"));
@@ -71,10 +74,12 @@ Error run() {
   if (what != "kernels" && what != "model")
     return usageError("bench '" + what + "': expected kernels or model");
   bool kernels = what == "kernels";
+  if (kernels && overhead)
+    return usageError("--overhead is for bench model");
   auto parsed = options(kernels);
   if (!parsed)
     return parsed.takeError();
-  auto table = kernels ? benchKernels(*parsed) : benchModel(*parsed);
+  auto table = kernels ? benchKernels(*parsed) : overhead ? benchOverhead(*parsed) : benchModel(*parsed);
   if (!table)
     return table.takeError();
   if (jsonFlag)

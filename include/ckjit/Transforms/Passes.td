@@ -235,6 +235,15 @@ def InjectFault : Pass<"ck-inject-fault", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"injected", "injected", "Number of stores doubled">];
 }
 
+def EmptyKernels : Pass<"ck-empty-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Leave nothing in kernels, to time what stands between them";
+  let description = [{
+    Erases what a kernel does. Launches and barriers stay, so the time of such a
+    program is what a model spends outside its kernels. For benchmarks only.
+  }];
+  let statistics = [Statistic<"emptied", "emptied", "Number of kernels emptied">];
+}
+
 def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower everything to the LLVM dialect in one conversion";
   let description = [{

@@ -15,6 +15,7 @@ struct PipelineOptions {
   bool materialize = false; ///< every op's result also goes to its slot
   bool fuse = true;         ///< fuse-swiglu and fuse-residual
   int64_t rows = 0, vectors = 0, panels = 0, unroll = 0; ///< overrides of select-strategy, 0 = choose
+  bool emptyKernels = false; ///< benchmarks only: kernels do nothing
   std::string faultyKernel; ///< test only: break the kernels whose name starts so
 };
 
