@@ -99,15 +99,22 @@ struct Extent {
   float largest() const { return llvm::bit_cast<float>(orderOf(static_cast<uint32_t>(most))); }
 };
 
-Extent extentOf(ArrayRef<float> logits) {
+/// Of `count` logits, for code of the caller's target.
+[[gnu::always_inline]] inline Extent extentHere(const float *logits, size_t count) {
   Extent extent;
-  if (logits.size() == kPiece)
-    for (size_t i = 0; i < kPiece; ++i)
-      extent.add(orderOf(llvm::bit_cast<uint32_t>(logits[i])));
-  else
-    for (float logit : logits)
-      extent.add(orderOf(llvm::bit_cast<uint32_t>(logit)));
+  for (size_t i = 0; i < count; ++i)
+    extent.add(orderOf(llvm::bit_cast<uint32_t>(logits[i])));
   return extent;
+}
+
+[[gnu::target("avx2")]] Extent extentOfPieceAVX2(const float *logits) { return extentHere(logits, kPiece); }
+Extent extentOfPiece(const float *logits) { return extentHere(logits, kPiece); }
+
+Extent extentOf(ArrayRef<float> logits) {
+  static const bool avx2 = __builtin_cpu_supports("avx2");
+  if (logits.size() != kPiece)
+    return extentHere(logits.data(), logits.size());
+  return avx2 ? extentOfPieceAVX2(logits.data()) : extentOfPiece(logits.data());
 }
 } // namespace
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <system_error>
+#include <utility>
 
 using namespace llvm;
 
@@ -21,6 +22,9 @@ void pauseCore() {
   __builtin_ia32_pause();
 #endif
 }
+
+/// Number of the running thread in the team whose body it is in.
+thread_local unsigned currentTid = 0;
 
 Error refused(const char *what, unsigned tid, unsigned threads, const std::error_code &code) {
   return createStringError(formatv("thread team: cannot {0} thread {1} of {2}: {3}; ask for fewer threads", what,
@@ -48,7 +52,8 @@ Error tieToCpu(std::thread &thread, unsigned cpu, unsigned tid, unsigned threads
 ThreadTeam::ThreadTeam(unsigned threads, bool oversubscribed)
     : threads(threads),
       barrierPatience(oversubscribed ? Patience{0, 20'000} : Patience{30'000, 1'000'000}),
-      idlePatience(oversubscribed ? Patience{0, 20'000} : Patience{60'000, 100'000}) {}
+      idlePatience(oversubscribed ? Patience{0, 20'000} : Patience{60'000, 100'000}),
+      arrivals(threads <= kMostMeeting ? new Arrival[threads] : nullptr) {}
 
 Expected<std::unique_ptr<ThreadTeam>> ThreadTeam::create(unsigned threads, const ThreadTeamOptions &options) {
   const unsigned cores = usableCores();
@@ -91,6 +96,7 @@ ThreadTeam::~ThreadTeam() {
 void ThreadTeam::run(function_ref<void(unsigned, unsigned)> body) {
   if (threads == 1)
     return body(0, 1);
+  const unsigned outside = std::exchange(currentTid, 0); // the caller may be a thread of another team
   job = body;
   unfinished.store(threads - 1, std::memory_order_relaxed);
   // Sequentially consistent like every write that is followed by a notify: the notify skips
@@ -100,9 +106,11 @@ void ThreadTeam::run(function_ref<void(unsigned, unsigned)> body) {
   body(0, threads);
   while (uint32_t left = unfinished.load(std::memory_order_acquire))
     waitWhileEqual(unfinished, left, barrierPatience);
+  currentTid = outside;
 }
 
 void ThreadTeam::work(unsigned tid) {
+  currentTid = tid;
   for (uint32_t seen = 0;; ++seen) {
     waitWhileEqual(jobEpoch, seen, idlePatience);
     if (stopping)
@@ -116,6 +124,8 @@ void ThreadTeam::work(unsigned tid) {
 void ThreadTeam::barrier() {
   if (threads == 1)
     return;
+  if (arrivals)
+    return meet();
   // Can't change before this thread arrives, and was seen at the last barrier or at run().
   const uint32_t epoch = barrierEpoch.load(std::memory_order_relaxed);
   if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < threads)
@@ -125,11 +135,35 @@ void ThreadTeam::barrier() {
   barrierEpoch.notify_all();
 }
 
+/// Each thread writes a line of its own and reads those of the others: one way through the caches, where a common
+/// counter takes one for each thread and one for the answer.
+void ThreadTeam::meet() {
+  std::atomic<uint32_t> &own = arrivals[currentTid].epoch;
+  const uint32_t before = own.load(std::memory_order_relaxed);
+  own.store(before + 1, std::memory_order_release);
+  // Another thread is here (before + 1), or even at the next barrier, as soon as it isn't at `before`.
+  for (unsigned tid = 0; tid < threads; ++tid)
+    if (tid != currentTid)
+      waitWhileEqual(arrivals[tid].epoch, before, barrierPatience);
+  // Only now who sleeps is woken: the write has long left this core, so it costs next to nothing to make sure that it
+  // stands before the notify's look for sleepers. The last to come passes without sleep, so nobody sleeps for ever.
+#ifdef __SANITIZE_THREAD__
+  own.fetch_add(0); // doesn't know fences
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+  own.notify_all();
+}
+
 void ThreadTeam::waitWhileEqual(std::atomic<uint32_t> &word, uint32_t value, const Patience &patience) {
   constexpr unsigned kPausesPerLook = 32; // at the clock
   const auto changed = [&] { return word.load(std::memory_order_acquire) != value; };
-  if (changed())
-    return;
+  // Looking at the clock takes as long as many a wait.
+  for (unsigned i = 0; i < (patience.spinNanoseconds ? kPausesPerLook : 1); ++i) {
+    if (changed())
+      return;
+    pauseCore();
+  }
   const Clock::time_point start = Clock::now();
   const auto within = [&](unsigned nanoseconds) {
     return Clock::now() - start < std::chrono::nanoseconds(nanoseconds);

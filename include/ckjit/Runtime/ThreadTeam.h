@@ -59,9 +59,16 @@ private:
   // (two lines: the hardware fetches them in pairs).
   static constexpr size_t kLinePairBytes = 128;
 
+  /// Teams up to this size meet all to all: reading so many lines is faster than taking turns at one.
+  static constexpr unsigned kMostMeeting = 8;
+  struct alignas(kLinePairBytes) Arrival {
+    std::atomic<uint32_t> epoch{0}; ///< barriers that its thread has come to
+  };
+
   ThreadTeam(unsigned threads, bool oversubscribed);
   llvm::Error start(const ThreadTeamOptions &options);
   void work(unsigned tid);
+  void meet();
   static void waitWhileEqual(std::atomic<uint32_t> &word, uint32_t value, const Patience &patience);
 
   const unsigned threads;
@@ -70,6 +77,8 @@ private:
   std::vector<std::thread> workers;
   llvm::function_ref<void(unsigned, unsigned)> job; ///< published by jobEpoch
   bool stopping = false;                            ///< published by jobEpoch
+
+  std::unique_ptr<Arrival[]> arrivals; ///< of a small team, one a thread
 
   alignas(kLinePairBytes) std::atomic<uint32_t> jobEpoch{0};
   alignas(kLinePairBytes) std::atomic<uint32_t> unfinished{0};
