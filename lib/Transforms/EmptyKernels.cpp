@@ -15,8 +15,8 @@ struct EmptyKernelsPass : impl::EmptyKernelsBase<EmptyKernelsPass> {
       return;
     // From the end: an op's users stand behind it.
     Block &body = getOperation().getBody().front();
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
-      op.erase();
+    for (Operation *end = body.getTerminator(); end->getPrevNode();)
+      end->getPrevNode()->erase();
     ++emptied;
   }
 };

@@ -138,8 +138,9 @@ private:
 void PartLowering::lower() {
   Value used = b.blocksOf(b.add(b.position(), b.tokens()), keys);
   Value units = arith::MulIOp::create(b, b.loc, b.mul(b.tokens(), kvHeads), used);
-  // In turn: neighbouring blocks are of one size, and one token's last block may be short.
-  b.loop(b.tid(), units, b.threads(), {}, [&](Value index, ValueRange) {
+  // Neighbouring blocks go to one thread: what is fetched ahead of one is the start of the next.
+  auto [lo, hi] = b.share(units);
+  b.loop(lo, hi, b.index(1), {}, [&](Value index, ValueRange) {
     Item item;
     item.block = arith::RemUIOp::create(b, b.loc, index, used);
     Value row = arith::DivUIOp::create(b, b.loc, index, used);

@@ -13,7 +13,11 @@ func.func private @part(%tid: index, %threads: index, %T: index, %first: index, 
   // CHECK: %[[BLOCKS:.*]] = arith.divui %[[UP]], %c128{{.*}} : index
   // CHECK: %[[HEADS:.*]] = arith.muli %arg2, %c2{{.*}} : index
   // CHECK: %[[ITEMS:.*]] = arith.muli %[[HEADS]], %[[BLOCKS]] : index
-  // CHECK: scf.for %[[ITEM:.*]] = %arg0 to %[[ITEMS]] step %arg1 {
+  // CHECK: %[[SCALED:.*]] = arith.muli %[[ITEMS]], %arg0 : index
+  // CHECK: %[[LO:.*]] = arith.divui %[[SCALED]], %arg1 : index
+  // CHECK: %[[END:.*]] = arith.addi %[[SCALED]], %[[ITEMS]] : index
+  // CHECK: %[[HI:.*]] = arith.divui %[[END]], %arg1 : index
+  // CHECK: scf.for %[[ITEM:.*]] = %[[LO]] to %[[HI]] step %c1{{.*}} {
   // CHECK: %[[BLOCK:.*]] = arith.remui %[[ITEM]], %[[BLOCKS]] : index
   // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c128{{.*}} : index
   // A token sees the keys up to its own: blocks behind it are passed over.

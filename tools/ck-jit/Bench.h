@@ -43,14 +43,23 @@ public:
                                            const LinkOptions &link = {});
   /// Fills `name` with small values that are all different from zero.
   void fill(llvm::StringRef name);
-  /// Seconds of one run on `team`.
-  double run(ThreadTeam &team, uint64_t tokens);
+  /// Seconds of one run on `team`, of tokens behind `position` others.
+  double run(ThreadTeam &team, uint64_t tokens, uint64_t position = 0);
 
 private:
   BenchProgram(std::unique_ptr<Program> program, Arena arena) : program(std::move(program)), arena(std::move(arena)) {}
   std::unique_ptr<Program> program;
   Arena arena;
 };
+
+/// The last token of the context attending to all of it, in every layer of a model.
+struct AttentionFigure {
+  Figure perSecond;          ///< tokens, if attention were all
+  int64_t keys = 0;          ///< the context
+  double cacheBytes = 0, flops = 0; ///< that the token reads and does
+};
+llvm::Expected<AttentionFigure> measureAttention(const ModelConfig &config, const BenchOptions &options,
+                                                 unsigned threads);
 
 /// A named shape as a config, or an error that lists the names.
 llvm::Expected<ModelConfig> shapeOf(llvm::StringRef name);

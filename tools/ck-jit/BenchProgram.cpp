@@ -39,9 +39,11 @@ void BenchProgram::fill(StringRef name) {
   }
 }
 
-double BenchProgram::run(ThreadTeam &team, uint64_t tokens) {
+double BenchProgram::run(ThreadTeam &team, uint64_t tokens, uint64_t position) {
   auto start = std::chrono::steady_clock::now();
-  team.run([&](unsigned tid, unsigned threads) { program->prefill()(&team, tid, threads, tokens, 0, 0, arena.data(), arena.data()); });
+  team.run([&](unsigned tid, unsigned threads) {
+    program->prefill()(&team, tid, threads, tokens, 0, position, arena.data(), arena.data());
+  });
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -238,6 +238,16 @@ struct ModelBench {
       return figure.takeError();
     double bytes = weightBytesOf(model.config());
     add("decode", count, *figure, bytes / kBytesOfFloat * 2, bytes);
+    // Its bytes are the cache's.
+    auto attention = measureAttention(model.config(), options, threads);
+    if (!attention)
+      return attention.takeError();
+    add("attention over", attention->keys, attention->perSecond, attention->flops, attention->cacheBytes);
+    double seconds = 1 / attention->perSecond.median, read = attention->cacheBytes / (limits.gigabytes.median * 1e9);
+    json::Object &row = *table.json.back().getAsObject();
+    row["cache_bytes"] = attention->cacheBytes;
+    row["ns_per_key"] = seconds * 1e9 / static_cast<double>(attention->keys);
+    row["times_read"] = seconds / read;
     return Error::success();
   }
 };

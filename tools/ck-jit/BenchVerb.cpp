@@ -26,7 +26,7 @@ cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"
 cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                          cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
 cl::opt<int64_t> decode("decode", cl::sub(benchCommand), cl::value_desc("N"), cl::init(0),
-                        cl::desc("model: decode N tokens one by one too (default 0)"));
+                        cl::desc("model: decode N tokens one by one too, and attention alone over a\nfull context, its GB/s those of the cache (default 0)"));
 cl::opt<bool> overhead("overhead", cl::sub(benchCommand),
                        cl::desc("model: instead, what a decoded token costs outside the kernels, part by part"));
 cl::list<unsigned> threads("threads", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
