@@ -65,7 +65,7 @@ Error ckjit::checkRunnable(const BumpFile &file) {
   return Error::success();
 }
 
-Error Model::load(const BumpFile &file, function_ref<void(uint64_t, uint64_t)> progress) {
+Error Model::load(const BumpFile &file, function_ref<Error(uint64_t, uint64_t)> progress) {
   if (Error error = checkRunnable(file))
     return error;
   uint64_t total = 0;
@@ -78,19 +78,23 @@ Error Model::load(const BumpFile &file, function_ref<void(uint64_t, uint64_t)> p
   std::atomic<size_t> next = 0;
   std::atomic<uint64_t> done = 0;
   std::mutex mutex;
+  std::atomic<bool> stopped = false;
   Error first = Error::success();
+  auto fail = [&](Error error) {
+    if (!error)
+      return;
+    std::lock_guard<std::mutex> lock(mutex);
+    first = joinErrors(std::move(first), std::move(error));
+    stopped = true;
+  };
   team->run([&](unsigned tid, unsigned) {
-    for (size_t index = next++; index < file.tensors.size(); index = next++) {
+    for (size_t index = next++; index < file.tensors.size() && !stopped; index = next++) {
       const BumpTensor &tensor = file.tensors[index];
       const Buffer *place = arenaPlan.find(tensor.spec.name, tensor.spec.layer);
-      Error error = file.readTensor(index, arena.data() + place->offset, std::min(tensor.bytes, place->bytes));
-      if (error) {
-        std::lock_guard<std::mutex> lock(mutex);
-        first = joinErrors(std::move(first), std::move(error));
-      }
+      fail(file.readTensor(index, arena.data() + place->offset, std::min(tensor.bytes, place->bytes)));
       done += tensor.bytes;
       if (tid == 0 && progress)
-        progress(done, total);
+        fail(progress(done, total));
     }
   });
   return first;

@@ -74,22 +74,35 @@ Error Session::check(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_
   return Error::success();
 }
 
-Error Session::append(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets) {
+Error Session::append(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets,
+                      function_ref<Error(int64_t, int64_t)> goOn) {
   if (Error error = check(tokens, firstRow, targets))
     return error;
-  int64_t count = tokens.size();
+  int64_t count = tokens.size(), before = 0;
   fillRopeTables(tokensCached + count);
-  std::copy(tokens.begin(), tokens.end(), extra<int32_t>("tokens"));
+  // A piece of whole panels without rows of logits leaves keys and values behind the cache and nothing else.
+  for (; goOn && targets.empty() && firstRow - before >= kPieceRows; before += kPieceRows) {
+    if (Error error = goOn(before, count))
+      return error;
+    std::copy_n(tokens.begin() + before, kPieceRows, extra<int32_t>("tokens"));
+    model.run(/*few=*/false, kPieceRows, /*firstRow=*/kPieceRows, tokensCached + before, state);
+  }
+  if (goOn)
+    if (Error error = goOn(before, count))
+      return error;
+  std::copy(tokens.begin() + before, tokens.end(), extra<int32_t>("tokens"));
   // Losses come out of @prefill only.
   bool few = count <= kMaxTokensInRows && targets.empty() && model.hasDecode();
   if (few)
     std::fill_n(extra<float>("loss"), count, 0.0f);
   else if (targets.empty())
-    std::fill_n(extra<int32_t>("targets"), count, kIgnoredTarget);
+    std::fill_n(extra<int32_t>("targets"), count - before, kIgnoredTarget);
   else
     std::copy(targets.begin(), targets.end(), extra<int32_t>("targets"));
-  model.run(few, count, firstRow, tokensCached, state);
+  model.run(few, count - before, firstRow - before, tokensCached + before, state);
   rowsRun = count;
+  firstLogits = firstRow;
+  rowsBefore = before;
   tokensCached += count;
   return Error::success();
 }
@@ -115,19 +128,28 @@ Expected<std::unique_ptr<Session>> Session::copy() const {
         std::memcpy(to.buffer(name, layer) + head * context * width, buffer(name, layer) + head * context * width,
                     static_cast<size_t>(tokensCached * width) * sizeof(float));
     }
-  std::memcpy(to.buffer("logits"), buffer("logits"),
-              static_cast<size_t>(rowsRun * model.config().vocabSize) * sizeof(float));
-  std::copy_n(extra<float>("loss"), rowsRun, to.extra<float>("loss"));
+  int64_t vocab = model.config().vocabSize, firstKept = firstLogits - rowsBefore, kept = rowsRun - firstLogits;
+  std::memcpy(to.buffer("logits") + firstKept * vocab, buffer("logits") + firstKept * vocab,
+              static_cast<size_t>(kept * vocab) * sizeof(float));
+  std::copy_n(extra<float>("loss"), rowsRun - rowsBefore, to.extra<float>("loss"));
   to.tokensCached = tokensCached;
   to.rowsRun = rowsRun;
+  to.firstLogits = firstLogits;
+  to.rowsBefore = rowsBefore;
   return copied;
 }
 
 ArrayRef<float> Session::logits(int64_t row) const {
-  if (row < 0 || row >= rowsRun)
+  if (row < firstLogits || row >= rowsRun)
     return {};
   int64_t vocab = model.config().vocabSize;
-  return ArrayRef(buffer("logits") + row * vocab, vocab);
+  return ArrayRef(buffer("logits") + (row - rowsBefore) * vocab, vocab);
 }
 
-ArrayRef<float> Session::losses() const { return ArrayRef(extra<float>("loss"), rowsRun); }
+std::string Session::describeRows() const {
+  if (rowsRun == 0)
+    return "nothing was appended yet";
+  return ("the last append computed rows " + Twine(firstLogits) + " to " + Twine(rowsRun - 1)).str();
+}
+
+ArrayRef<float> Session::losses() const { return ArrayRef(extra<float>("loss"), rowsRun - rowsBefore); }

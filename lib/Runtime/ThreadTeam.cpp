@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <pthread.h>
 #include <sched.h>
 #include <system_error>
 #include <utility>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -50,7 +52,7 @@ Error tieToCpu(std::thread &thread, unsigned cpu, unsigned tid, unsigned threads
 } // namespace
 
 ThreadTeam::ThreadTeam(unsigned threads, bool oversubscribed)
-    : threads(threads),
+    : threads(threads), process(getpid()),
       barrierPatience(oversubscribed ? Patience{0, 20'000} : Patience{30'000, 1'000'000}),
       idlePatience(oversubscribed ? Patience{0, 20'000} : Patience{60'000, 100'000}),
       arrivals(threads <= kMostMeeting ? new Arrival[threads] : nullptr) {}
@@ -86,6 +88,13 @@ Error ThreadTeam::start(const ThreadTeamOptions &options) {
 }
 
 ThreadTeam::~ThreadTeam() {
+  if (getpid() != process) {
+    // The workers are the parent's: there is nothing here to wait for. Forget them without a destructor, which would
+    // end the process for a thread that wasn't joined.
+    for (std::thread &worker : workers)
+      std::construct_at(&worker);
+    return;
+  }
   stopping = true;
   jobEpoch.fetch_add(1);
   jobEpoch.notify_all();

@@ -151,7 +151,8 @@ private:
       hash.update(ArrayRef(chunk).take_front(count));
       at += count;
       if (options.progress)
-        options.progress(at - kHeaderBytes, payload.end - kHeaderBytes);
+        if (Error error = options.progress(at - kHeaderBytes, payload.end - kHeaderBytes))
+          return error;
     }
     Digest digest = hash.finish();
     if (digest != out.header.sha256)

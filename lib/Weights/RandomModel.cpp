@@ -112,6 +112,13 @@ Error produceTensor(const TensorSpec &spec, const Distribution &distribution, ui
 }
 } // namespace
 
+Error ckjit::produceRandomTensor(const TensorSpec &spec, size_t index, const ModelConfig &config, uint64_t seed,
+                                 TensorSink sink) {
+  // Each tensor has a stream of its own, far from the others.
+  uint64_t state = splitmix(splitmix(seed + kGolden) + (index + 1) * kGolden);
+  return produceTensor(spec, distributionOf(spec.name, config), state, sink);
+}
+
 Error ckjit::writeRandomModel(StringRef path, const ModelConfig &config, uint64_t seed,
                               function_ref<void(int64_t, int64_t)> progress, BumpKind kind) {
   if (Error error = validateConfig(config, path))
@@ -119,14 +126,12 @@ Error ckjit::writeRandomModel(StringRef path, const ModelConfig &config, uint64_
   int64_t total = 0, done = 0;
   for (const TensorSpec &spec : weightTensors(config))
     total = checkedAdd(total, spec.elements()).value_or(std::numeric_limits<int64_t>::max());
-  uint64_t index = 0;
+  size_t index = 0;
   auto produce = [&](const TensorSpec &spec, TensorSink sink) {
     if (progress)
       progress(done, total);
     done += spec.elements();
-    // Each tensor has a stream of its own, far from the others.
-    uint64_t state = splitmix(splitmix(seed + kGolden) + ++index * kGolden);
-    return produceTensor(spec, distributionOf(spec.name, config), state, sink);
+    return produceRandomTensor(spec, index++, config, seed, sink);
   };
   return writeBumpInPieces(path, config, produce, kind);
 }

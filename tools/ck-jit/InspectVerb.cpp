@@ -186,7 +186,10 @@ Expected<std::unique_ptr<BumpFile>> openNamed() {
   if (checksumFlag || noChecksum)
     options.verifyChecksum = bool(checksumFlag);
   Progress progress("checking " + path);
-  options.progress = [&](uint64_t done, uint64_t total) { progress.show(done, total); };
+  options.progress = [&](uint64_t done, uint64_t total) {
+    progress.show(done, total);
+    return Error::success();
+  };
   return BumpFile::open(path, options);
 }
 

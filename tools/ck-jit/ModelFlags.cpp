@@ -59,7 +59,10 @@ Expected<ModelFlags::Source> ModelFlags::open(const ModelConfig &overrides) cons
     options.graphSource = "--ir " + ir;
   }
   Progress progress("checking " + weights);
-  options.progress = [&](uint64_t done, uint64_t total) { progress.show(done, total); };
+  options.progress = [&](uint64_t done, uint64_t total) {
+    progress.show(done, total);
+    return Error::success();
+  };
   auto file = BumpFile::open(weights, options);
   if (!file)
     return file.takeError();
@@ -86,5 +89,8 @@ Expected<std::unique_ptr<Model>> ModelFlags::compile(const CKIRGraph &graph, con
 
 Error ModelFlags::load(Model &model, const BumpFile &file) const {
   Progress progress("loading " + weights);
-  return model.load(file, [&](uint64_t done, uint64_t total) { progress.show(done, total); });
+  return model.load(file, [&](uint64_t done, uint64_t total) {
+    progress.show(done, total);
+    return Error::success();
+  });
 }

@@ -35,8 +35,10 @@ public:
                                                        const ModelOptions &options);
 
   /// Reads every weight into its place, the threads of the team sharing the tensors. Error for a
-  /// tensor that isn't fp32 or can't be read. `progress` hears the bytes read so far from thread 0.
-  llvm::Error load(const BumpFile &file, llvm::function_ref<void(uint64_t done, uint64_t total)> progress = nullptr);
+  /// tensor that isn't fp32 or can't be read. `progress` hears the bytes read so far, on the calling thread; its
+  /// error stops the reading and is the result.
+  llvm::Error load(const BumpFile &file,
+                   llvm::function_ref<llvm::Error(uint64_t done, uint64_t total)> progress = nullptr);
 
   /// Gives each weight tensor to `fill(spec, dst)`, for models made in memory.
   void fillWeights(llvm::function_ref<void(const TensorSpec &, float *)> fill);
@@ -59,6 +61,9 @@ public:
   const ArenaPlan &plan() const { return arenaPlan; }
   const CompiledObject &compiled() const { return program->compiled(); }
   const PipelineOptions &options() const { return pipeline; }
+  /// Address space of the model and of each session more; how much of the model's is in memory.
+  uint64_t reservedBytes() const { return arena.size(); }
+  llvm::Expected<uint64_t> residentBytes() const { return arena.residentBytes(); }
   unsigned threads() const { return team->size(); }
   const ModelConfig &config() const { return arenaPlan.config; }
   /// The program for few tokens is there too (CompileOptions::decode).

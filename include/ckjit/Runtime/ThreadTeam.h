@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct ThreadTeamOptions {
 
 /// A fixed team for SPMD programs (DESIGN 2.3): all threads run the same body at once,
 /// each on its share, with barriers between the parts. One thread at a time may call
-/// run(), and not from inside a body.
+/// run(), and not from inside a body. After fork() the child has none of the team's
+/// threads: there a team can be destroyed, and not run.
 class ThreadTeam {
 public:
   static constexpr unsigned kMaxThreads = 1024;
@@ -72,6 +74,7 @@ private:
   static void waitWhileEqual(std::atomic<uint32_t> &word, uint32_t value, const Patience &patience);
 
   const unsigned threads;
+  const pid_t process; ///< that has the workers
   const Patience barrierPatience;
   const Patience idlePatience;
   std::vector<std::thread> workers;

@@ -44,8 +44,8 @@ struct BumpOpenOptions {
   std::string graphSource = "the graph"; ///< names it in messages and in BumpFile::configSource
   bool allowRaw = false;        ///< --raw: accept a file without magic
   std::optional<bool> verifyChecksum = std::nullopt; ///< unset: verify files up to 256 MiB
-  /// Hears how many bytes of the payload have been hashed.
-  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
+  /// Hears how many bytes of the payload have been hashed; an error stops and is the result.
+  std::function<llvm::Error(uint64_t done, uint64_t total)> progress = nullptr;
   /// Seed overrides (--layers, --embed, ...), 0 = not given. Checked against
   /// header and config; contextWindow may be smaller than the file's.
   ModelConfig overrides{.vocabSize = 0, .contextWindow = 0};
@@ -103,6 +103,10 @@ llvm::Error writeBump(llvm::StringRef path, const ModelConfig &config,
 llvm::Error writeRandomModel(llvm::StringRef path, const ModelConfig &config, uint64_t seed,
                              llvm::function_ref<void(int64_t done, int64_t total)> progress = nullptr,
                              BumpKind kind = BumpKind::V3);
+
+/// Gives `sink` the elements of one tensor of the random model of `seed`: of `spec`, weightTensors(config)[index].
+llvm::Error produceRandomTensor(const TensorSpec &spec, size_t index, const ModelConfig &config, uint64_t seed,
+                                TensorSink sink);
 
 /// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename); a program if `executable`.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes, bool executable = false);

@@ -1,0 +1,280 @@
+//===- ModelApi.cpp - ckjit_model -----------------------------------------===//
+#include "Handles.h"
+#include "ckjit/Weights/Bump.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+
+using namespace llvm;
+using namespace ckjit;
+using namespace ckjit::capi;
+
+namespace {
+
+/// One model on its way: what it is made with, and the steps, each of which tells its progress.
+class Opening {
+public:
+  Opening(std::shared_ptr<const EngineState> engine, const ckjit_model_options &options)
+      : engine(std::move(engine)), options(options), progress{options.progress, options.progress_user} {}
+
+  Expected<std::unique_ptr<ckjit_model>> open(StringRef path);
+  Expected<std::unique_ptr<ckjit_model>> random(StringRef configJson, uint64_t seed);
+
+private:
+  Expected<std::unique_ptr<BumpFile>> openFile(StringRef path);
+  Expected<CKIRGraph> graphFor(const BumpFile &file);
+  Error compile(const CKIRGraph &graph, StringRef where);
+  Error load(const BumpFile &file);
+  Error fillRandom(uint64_t seed);
+  Expected<std::unique_ptr<ckjit_model>> finish(std::string weights);
+
+  std::shared_ptr<const EngineState> engine;
+  const ckjit_model_options &options;
+  Progress progress;
+  std::optional<CKIRGraph> given; ///< of ir_path
+  std::unique_ptr<Model> model;
+  double loadMilliseconds = 0;
+};
+
+/// Milliseconds since `start`.
+double millisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Expected<std::unique_ptr<BumpFile>> Opening::openFile(StringRef path) {
+  BumpOpenOptions open;
+  open.allowRaw = options.raw != 0;
+  open.overrides.contextWindow = options.context;
+  if (options.checksum != CKJIT_CHECKSUM_AUTO)
+    open.verifyChecksum = options.checksum == CKJIT_CHECKSUM_ALWAYS;
+  if (options.config_path)
+    open.configPath = options.config_path;
+  if (options.ir_path) {
+    auto graph = loadGraphJson(options.ir_path);
+    if (!graph)
+      return graph.takeError();
+    if (auto kinds = validateGraph(*graph, options.ir_path); !kinds)
+      return kinds.takeError();
+    given = std::move(*graph);
+    open.graphConfig = given->config;
+    open.graphSource = "ir_path " + std::string(options.ir_path);
+  }
+  open.progress = [&](uint64_t done, uint64_t total) { return progress.tell("check", done, total); };
+  return BumpFile::open(path, open);
+}
+
+Expected<CKIRGraph> Opening::graphFor(const BumpFile &file) {
+  CKIRGraph graph = given ? std::move(*given) : buildForwardGraph(file.config);
+  graph.config = file.config;
+  return graph;
+}
+
+Error Opening::compile(const CKIRGraph &graph, StringRef where) {
+  if (Error error = progress.tell("compile", 0, 1))
+    return error;
+  ModelOptions how;
+  how.compile.target = engine->target;
+  how.compile.pipeline.strict = engine->options.strict != 0;
+  how.compile.decode = true;
+  how.threads = engine->options.threads;
+  auto made = Model::create(graph, where, how);
+  if (!made)
+    return made.takeError();
+  model = std::move(*made);
+  return progress.tell("compile", 1, 1);
+}
+
+Error Opening::load(const BumpFile &file) {
+  auto start = std::chrono::steady_clock::now();
+  uint64_t all = 0;
+  for (const BumpTensor &tensor : file.tensors)
+    all += tensor.bytes;
+  if (Error error = progress.tell("load", 0, all))
+    return error;
+  auto tell = [&](uint64_t done, uint64_t total) { return progress.tell("load", done, total); };
+  if (Error error = model->load(file, tell))
+    return error;
+  loadMilliseconds = millisecondsSince(start);
+  return Error::success();
+}
+
+Error Opening::fillRandom(uint64_t seed) {
+  auto start = std::chrono::steady_clock::now();
+  uint64_t all = 0, done = 0;
+  for (const TensorSpec &spec : weightTensors(model->config()))
+    all += static_cast<uint64_t>(spec.elements()) * sizeof(float);
+  size_t index = 0;
+  Error error = Error::success();
+  model->fillWeights([&](const TensorSpec &spec, float *dst) {
+    size_t place = index++;
+    if (error)
+      return;
+    error = produceRandomTensor(spec, place, model->config(), seed, [&](ArrayRef<float> values) -> Error {
+      dst = std::copy(values.begin(), values.end(), dst);
+      done += values.size() * sizeof(float);
+      return progress.tell("load", done, all);
+    });
+  });
+  loadMilliseconds = millisecondsSince(start);
+  return error;
+}
+
+Expected<std::unique_ptr<ckjit_model>> Opening::finish(std::string weights) {
+  const CompiledObject &compiled = model->compiled();
+  if (Error error = engine->log(CKJIT_LOG_INFO,
+                                formatv("{0}: {1} kernels for {2} in {3:f1} ms, weights in {4:f1} ms, {5} threads",
+                                        weights.empty() ? "random model" : weights, compiled.kernels.size(),
+                                        compiled.target.cpu, compiled.times.total(), loadMilliseconds,
+                                        model->threads())
+                                    .str()))
+    return error;
+  auto state = std::make_shared<ModelState>();
+  state->engine = std::move(engine);
+  state->weights = std::move(weights);
+  state->model = std::move(model);
+  state->loadMilliseconds = loadMilliseconds;
+  return std::unique_ptr<ckjit_model>(new ckjit_model{.state = std::move(state)});
+}
+
+Expected<std::unique_ptr<ckjit_model>> Opening::open(StringRef path) {
+  auto file = openFile(path);
+  if (!file)
+    return withStatus(CKJIT_FILE_ERROR, file.takeError());
+  if (Error error = checkRunnable(**file))
+    return withStatus(CKJIT_UNSUPPORTED, std::move(error));
+  if (Error error = engine->log(CKJIT_LOG_DEBUG, path + ": " + bumpKindName((*file)->kind) + ", config from " +
+                                                     (*file)->configSource))
+    return error;
+  auto graph = graphFor(**file);
+  if (!graph)
+    return graph.takeError();
+  if (Error error = compile(*graph, options.ir_path ? StringRef(options.ir_path) : path))
+    return error;
+  if (Error error = load(**file))
+    return withStatus(CKJIT_FILE_ERROR, std::move(error));
+  return finish(path.str());
+}
+
+Expected<std::unique_ptr<ckjit_model>> Opening::random(StringRef configJson, uint64_t seed) {
+  auto config = parseModelConfig(configJson, "config_json");
+  if (!config)
+    return withStatus(CKJIT_INVALID_ARGUMENT, config.takeError());
+  if (options.context > config->contextWindow)
+    return fail(CKJIT_INVALID_ARGUMENT, "context is " + Twine(options.context) + ", expected at most " +
+                                            Twine(config->contextWindow) + ", as the config says");
+  if (options.context)
+    config->contextWindow = options.context;
+  if (Error error = compile(buildForwardGraph(*config), "config_json"))
+    return error;
+  if (Error error = fillRandom(seed))
+    return error;
+  return finish("");
+}
+
+Error checkModelOptions(const ckjit_model_options &options) {
+  if (options.context < 0)
+    return fail(CKJIT_INVALID_ARGUMENT, "context is " + Twine(options.context) + ", expected 0 or more");
+  if (options.checksum < CKJIT_CHECKSUM_AUTO || options.checksum > CKJIT_CHECKSUM_NEVER)
+    return fail(CKJIT_INVALID_ARGUMENT, "checksum is " + Twine(options.checksum) + ", expected a ckjit_checksum, 0 to 2");
+  if (options.config_path && options.ir_path)
+    return fail(CKJIT_INVALID_ARGUMENT, "config_path and ir_path are both given, expected one: an IR file holds its config");
+  return Error::success();
+}
+
+using Step = function_ref<Expected<std::unique_ptr<ckjit_model>>(Opening &, const ckjit_model_options &)>;
+
+/// What opening a file and making a random model have in common.
+Expected<std::unique_ptr<ckjit_model>> openModel(ckjit_engine *engine, const ckjit_model_options *given, Step step) {
+  if (Error error = check(engine, "engine"))
+    return error;
+  if (Error error = engine->state->checkProcess("the engine"))
+    return error;
+  auto options = readOptions(given, ckjit_model_options{}, "ckjit_model");
+  if (!options)
+    return options.takeError();
+  if (Error error = checkModelOptions(*options))
+    return error;
+  Opening opening(engine->state, *options);
+  return step(opening, *options);
+}
+
+Error fillInfo(const ModelState &state, ckjit_model_info &info) {
+  const Model &model = *state.model;
+  const ModelConfig &config = model.config();
+  info.layers = config.numLayers;
+  info.hidden_size = config.hiddenSize;
+  info.intermediate_size = config.intermediateSize;
+  info.heads = config.numHeads;
+  info.kv_heads = config.numKVHeads;
+  info.vocabulary = config.vocabSize;
+  info.context = config.contextWindow;
+  info.rms_norm_eps = config.rmsNormEps;
+  info.rope_theta = config.ropeTheta;
+  info.threads = model.threads();
+  info.kernels = static_cast<uint32_t>(model.compiled().kernels.size());
+  info.compile_ms = model.compiled().times.total();
+  info.load_ms = state.loadMilliseconds;
+  for (const Buffer &buffer : model.plan().buffers)
+    if (buffer.role == BufferRole::Weight && buffer.name != "lm_head_weight") // an alias of the embedding
+      info.weight_bytes += buffer.bytes;
+  info.reserved_bytes = info.session_bytes = model.reservedBytes();
+  auto resident = model.residentBytes();
+  if (!resident)
+    return resident.takeError();
+  info.resident_bytes = *resident;
+  return Error::success();
+}
+} // namespace
+
+extern "C" {
+
+int ckjit_model_options_init(ckjit_model_options *options, size_t struct_size) {
+  return initOptions(options, struct_size, ckjit_model_options{}, "ckjit_model_options");
+}
+
+int ckjit_model_open(ckjit_engine *engine, const char *weights_path, const ckjit_model_options *options,
+                     ckjit_model **model) {
+  return create<ckjit_model>(model, "model", [&]() -> Expected<std::unique_ptr<ckjit_model>> {
+    if (Error error = notNull(weights_path, "weights_path"))
+      return error;
+    return openModel(engine, options,
+                     [&](Opening &opening, const ckjit_model_options &) { return opening.open(weights_path); });
+  });
+}
+
+int ckjit_model_create_random(ckjit_engine *engine, const char *config_json, uint64_t seed,
+                              const ckjit_model_options *options, ckjit_model **model) {
+  return create<ckjit_model>(model, "model", [&]() -> Expected<std::unique_ptr<ckjit_model>> {
+    if (Error error = notNull(config_json, "config_json"))
+      return error;
+    return openModel(engine, options,
+                     [&](Opening &opening, const ckjit_model_options &read) -> Expected<std::unique_ptr<ckjit_model>> {
+                       if (read.config_path || read.ir_path || read.raw || read.checksum)
+                         return fail(CKJIT_INVALID_ARGUMENT, "config_path, ir_path, raw or checksum is set, expected "
+                                                             "none of them: a random model has no file");
+                       return opening.random(config_json, seed);
+                     });
+  });
+}
+
+void ckjit_model_destroy(ckjit_model *model) { destroy(model, "model"); }
+
+int ckjit_model_get_info(const ckjit_model *model, ckjit_model_info *info) {
+  return guard([&]() -> Error {
+    if (Error error = check(model, "model"))
+      return error;
+    if (Error error = notNull(info, "info"))
+      return error;
+    if (info->struct_size < sizeof(ckjit_model_info))
+      return fail(CKJIT_INVALID_ARGUMENT, "ckjit_model_info: struct_size is " + Twine(info->struct_size) +
+                                              ", expected sizeof(ckjit_model_info), " + Twine(sizeof(ckjit_model_info)));
+    ckjit_model_info found = {};
+    if (Error error = fillInfo(*model->state, found))
+      return error;
+    // A newer caller's fields stay as they are.
+    found.struct_size = info->struct_size;
+    *info = found;
+    return Error::success();
+  });
+}
+
+} // extern "C"
