@@ -73,26 +73,25 @@ public:
     while (count < position)
       append(0.0f);
   }
-  bool failed() const { return static_cast<bool>(message); }
+  bool failed() { return static_cast<bool>(failure); }
   Error finish() {
     flush();
-    return message ? createStringError(*message) : Error::success();
+    return std::move(failure);
   }
 
 private:
   static constexpr size_t kPieceElements = size_t(1) << 16;
 
   void flush() {
-    if (!message)
-      if (Error error = sink(pending))
-        message = toString(std::move(error));
+    if (!failed())
+      failure = sink(pending);
     pending.clear();
   }
 
   TensorSink sink;
   std::vector<float> pending;
   int64_t count = 0;
-  std::optional<std::string> message;
+  Error failure = Error::success();
 };
 
 Error produceTensor(const TensorSpec &spec, const Distribution &distribution, uint64_t state, TensorSink sink) {
