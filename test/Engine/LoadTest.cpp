@@ -50,6 +50,7 @@ TEST_CASE("a loaded file gives the bits of the same weights in memory") {
       heard += done < last || done > all;
       last = done;
       total = all;
+      return llvm::Error::success();
     }));
     uint64_t bytes = 0;
     for (const BumpTensor &tensor : file->tensors)
@@ -58,6 +59,19 @@ TEST_CASE("a loaded file gives the bits of the same weights in memory") {
     CHECK(heard == 0);
     CHECK(sameBits(runLogits(*makeModel(graph, hostOptions(), weights), tokens), runLogits(*model, tokens)));
   }
+}
+
+TEST_CASE("loading that is told to stop ends with what told it") {
+  const NamedConfig named = goldenConfigs()[3];
+  const TestModel weights(named.config);
+  const TemporaryFile place;
+  const std::unique_ptr<BumpFile> file = writeAndOpen(weights, place.name());
+  const std::unique_ptr<Model> model = must(Model::create(buildForwardGraph(named.config), "file", {hostOptions(), 1}));
+  int calls = 0;
+  auto stop = [&](uint64_t, uint64_t) { return ++calls < 3 ? llvm::Error::success() : llvm::createStringError("enough"); };
+  CHECK(llvm::toString(model->load(*file, stop)) == "enough");
+  CHECK(calls == 3);
+  must(model->load(*file));
 }
 
 TEST_CASE("a file with more positions than the model's context fills the first of them") {

@@ -118,3 +118,64 @@ TEST_CASE("threads with a session each take turns and agree with one alone") {
   for (int i = 0; i < kThreads; ++i)
     CHECK(sameBits(found[static_cast<size_t>(i)], expected[static_cast<size_t>(i)]));
 }
+
+TEST_CASE("an append that is asked whether to go on gives the bits of one that isn't") {
+  ModelConfig config = goldenConfigs()[1].config;
+  config.contextWindow = 400;
+  for (bool strict : {false, true}) {
+    CompileOptions options = hostOptions(strict);
+    options.decode = true;
+    const std::unique_ptr<Model> model = makeModel(buildForwardGraph(config), options, TestModel(config));
+    const std::vector<int32_t> tokens = makeTokens(config, 397, 1), few = makeTokens(config, 3, 2);
+    // From an odd position, with a rest of few tokens behind the pieces, and rows of logits that begin inside a piece.
+    for (int64_t firstRow : {0, 127, 128, 300, 393, 393 - 128}) {
+      INFO("strict " << strict << ", first row " << firstRow);
+      const std::unique_ptr<Session> plain = must(Session::create(*model)), asked = must(Session::create(*model));
+      must(plain->append(few, 0));
+      must(asked->append(few, 0));
+      const llvm::ArrayRef<int32_t> rest = llvm::ArrayRef(tokens).take_front(394);
+      must(plain->append(rest, firstRow));
+      std::vector<int64_t> heard;
+      must(asked->append(rest, firstRow, {}, [&](int64_t done, int64_t total) {
+        CHECK(total == 394);
+        heard.push_back(done);
+        return llvm::Error::success();
+      }));
+      CHECK(static_cast<int64_t>(heard.size()) == 1 + firstRow / 128);
+      for (int64_t row = 0; row < 394; ++row) {
+        REQUIRE(asked->logits(row).empty() == (row < firstRow));
+        if (row >= firstRow)
+          REQUIRE(sameBits(plain->logits(row).vec(), asked->logits(row)));
+      }
+      const std::unique_ptr<Session> copied = must(asked->copy());
+      REQUIRE(sameBits(copied->logits(firstRow).vec(), asked->logits(firstRow)));
+      must(plain->append(few[0]));
+      must(asked->append(few[0]));
+      CHECK(sameBits(last(*plain), last(*asked)));
+    }
+  }
+}
+
+TEST_CASE("an append that is told to stop changes nothing") {
+  ModelConfig config = goldenConfigs()[1].config;
+  config.contextWindow = 400;
+  const std::unique_ptr<Model> model = decodingModel(config);
+  const std::unique_ptr<Session> session = must(Session::create(*model)), other = must(Session::create(*model));
+  const std::vector<int32_t> tokens = makeTokens(config, 390, 1);
+  for (Session *each : {session.get(), other.get()})
+    must(each->append(llvm::ArrayRef(tokens).take_front(9), 2));
+  int calls = 0;
+  auto stop = [&](int64_t done, int64_t) {
+    ++calls;
+    return done < 256 ? llvm::Error::success() : llvm::createStringError("enough");
+  };
+  CHECK(llvm::toString(session->append(tokens, 389, {}, stop)) == "enough");
+  CHECK(calls == 3);
+  CHECK(session->cached() == 9);
+  CHECK(session->logits(1).empty());
+  for (int64_t row = 2; row < 9; ++row)
+    CHECK(sameBits(session->logits(row).vec(), other->logits(row)));
+  for (Session *each : {session.get(), other.get()})
+    must(each->append(tokens));
+  CHECK(sameBits(last(*session), last(*other)));
+}

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <sched.h>
 #include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace ckjit;
 
@@ -182,4 +184,28 @@ TEST_CASE("team: cost of a barrier", "[.benchmark]") {
   const unsigned barriers = threads > usableCores() ? 5'000 : 200'000;
   (void)barrierNanoseconds(*team, barriers / 10);
   WARN(threads << " threads on " << usableCores() << " cores: " << barrierNanoseconds(*team, barriers) << " ns");
+}
+
+TEST_CASE("a child of fork() destroys a team without waiting for threads it doesn't have, and starts its own") {
+  std::unique_ptr<ThreadTeam> team = teamOf(3);
+  std::atomic<unsigned> ran = 0;
+  team->run([&](unsigned, unsigned) { ++ran; });
+  CHECK(ran == 3);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20); // a child that waits for ever ends by signal
+    team.reset();
+    ran = 0;
+    llvm::Expected<std::unique_ptr<ThreadTeam>> own = ThreadTeam::create(3);
+    if (own)
+      (*own)->run([&](unsigned, unsigned) { ++ran; });
+    own->reset();
+    _exit(ran == 3 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  team->run([&](unsigned, unsigned) { ++ran; });
+  CHECK(ran == 6);
 }

@@ -180,6 +180,21 @@ TEST_CASE("the checksum is checked on demand and can be left out") {
   CHECK(opened(dir.file("flipped.bump"), {.verifyChecksum = false})->checksum == ChecksumState::NotChecked);
 }
 
+TEST_CASE("a check that is told to stop ends with what told it") {
+  TempDir dir;
+  const std::string path = smallFile(dir);
+  BumpOpenOptions options;
+  uint64_t heard = 0;
+  options.progress = [&](uint64_t done, uint64_t total) {
+    heard = done;
+    return done <= total ? llvm::createStringError("enough") : llvm::Error::success();
+  };
+  llvm::Expected<std::unique_ptr<BumpFile>> file = BumpFile::open(path, options);
+  REQUIRE_FALSE(static_cast<bool>(file));
+  CHECK(llvm::toString(file.takeError()) == "enough");
+  CHECK(heard > 0);
+}
+
 TEST_CASE("files with q4_k and q6_k tensors are described") {
   // D 256, H*ad 256, I 256: the block rules hold.
   ModelConfig config{.numLayers = 1, .hiddenSize = 256, .intermediateSize = 256, .numHeads = 4, .numKVHeads = 1,

@@ -177,3 +177,25 @@ TEST_CASE("progress goes up to all elements, tensor by tensor") {
   CHECK(seen[1] == 11 * 32);
   CHECK(seen[31] == all - 32);
 }
+
+TEST_CASE("single tensors are those of the file, and stop when the sink does") {
+  TempDir dir;
+  const ModelConfig config = smallConfig();
+  REQUIRE(llvm::toString(writeRandomModel(dir.file("r.bump"), config, 5)) == "");
+  llvm::Expected<std::unique_ptr<BumpFile>> file = BumpFile::open(dir.file("r.bump"));
+  REQUIRE(static_cast<bool>(file));
+  for (size_t index = 0; index < (*file)->tensors.size(); ++index) {
+    const TensorSpec &spec = (*file)->tensors[index].spec;
+    std::vector<float> expected(static_cast<size_t>(spec.elements())), found;
+    REQUIRE(llvm::toString((*file)->readTensor(index, expected.data(), expected.size() * sizeof(float))) == "");
+    REQUIRE(llvm::toString(produceRandomTensor(spec, index, config, 5, [&](llvm::ArrayRef<float> values) {
+              found.insert(found.end(), values.begin(), values.end());
+              return llvm::Error::success();
+            })) == "");
+    CHECK(found == expected);
+  }
+  llvm::Error stopped = produceRandomTensor((*file)->tensors[0].spec, 0, config, 5, [](llvm::ArrayRef<float>) {
+    return llvm::createStringError("enough");
+  });
+  CHECK(llvm::toString(std::move(stopped)) == "enough");
+}
