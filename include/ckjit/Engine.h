@@ -11,6 +11,8 @@ struct EngineOptions {
   uint32_t threads = 0;           ///< of each model; 0: as many as the process may use cores
   bool strict = false;            ///< sum in double and round once, exact exp
   std::string targetCpu = "native"; ///< or the name of an x86-64 CPU whose instructions this machine has
+  bool cache = true;              ///< keep compiled code on disk
+  std::string cacheDir;           ///< where; empty: $XDG_CACHE_HOME/ck-jit, else ~/.cache/ck-jit
   Log log;                        ///< none: silence. Called by the threads that open models
 };
 
@@ -23,6 +25,8 @@ public:
     c.threads = options.threads;
     c.strict = options.strict;
     c.target_cpu = options.targetCpu.c_str();
+    c.cache = options.cache;
+    c.cache_dir = options.cacheDir.empty() ? nullptr : options.cacheDir.c_str();
     if (options.log) {
       engine.log = std::make_unique<Log>(std::move(options.log));
       c.log = detail::log;

@@ -89,7 +89,7 @@ public:
   ckjit_session *get() const { return handle.get(); }
 
 private:
-  Session(ckjit_session *session, int64_t vocabulary) : handle(session), vocabulary(vocabulary) {}
+  Session(ckjit_session *session, int64_t size) : handle(session), vocabulary(size) {}
   static Expected<Span<float>> wrap(int code, const float *data, int64_t size) {
     Status status = detail::finish(code);
     if (!status)

@@ -96,6 +96,8 @@ typedef struct ckjit_engine_options {
   uint32_t threads;       /* of each model; 0: as many as the process may use cores; at most 1024 */
   int32_t strict;         /* non-zero: sum in double and round once, exact exp */
   const char *target_cpu; /* "native", or the name of an x86-64 CPU whose instructions this machine has */
+  int32_t cache;          /* zero: compile each model anew; by default compiled code is kept on disk, 1 */
+  const char *cache_dir;  /* where it is kept; NULL: $XDG_CACHE_HOME/ck-jit, else ~/.cache/ck-jit */
   ckjit_log_fn log;       /* NULL: silence */
   void *log_user;
 } ckjit_engine_options;
@@ -158,7 +160,9 @@ typedef struct ckjit_model_info {
   int64_t vocabulary; /* V: ids are 0 to V - 1 */
   int64_t context;    /* most tokens of a session */
   float rms_norm_eps, rope_theta;
-  uint32_t threads, kernels; /* kernels: distinct ones that were compiled */
+  uint32_t threads;
+  uint32_t kernels;    /* distinct ones */
+  int32_t from_cache;  /* non-zero: they weren't compiled now, but kept from before */
   double compile_ms, load_ms;
   uint64_t weight_bytes;   /* of the weights in memory */
   uint64_t reserved_bytes; /* address space of the model; what isn't touched costs no memory */

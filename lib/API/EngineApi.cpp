@@ -10,6 +10,7 @@ using namespace ckjit::capi;
 static ckjit_engine_options engineDefaults() {
   ckjit_engine_options options = {};
   options.target_cpu = "native";
+  options.cache = 1;
   return options;
 }
 
@@ -49,7 +50,14 @@ static Expected<std::unique_ptr<ckjit_engine>> createEngine(const ckjit_engine_o
     return withStatus(CKJIT_UNSUPPORTED, std::move(error));
   auto state = std::make_shared<EngineState>();
   state->options = *options;
-  state->options.target_cpu = nullptr;
+  state->options.target_cpu = state->options.cache_dir = nullptr;
+  if (options->cache) {
+    std::string folder = options->cache_dir ? options->cache_dir : ObjectCache::defaultFolder();
+    if (!folder.empty())
+      state->cache.emplace(std::move(folder));
+  } else if (options->cache_dir) {
+    return fail(CKJIT_INVALID_ARGUMENT, "cache_dir is given and cache is 0, expected one of them");
+  }
   state->target = std::move(*target);
   state->process = getpid();
   const unsigned cores = usableCores();

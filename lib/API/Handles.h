@@ -20,8 +20,9 @@ struct Progress {
 };
 
 struct EngineState {
-  ckjit_engine_options options = {}; ///< target_cpu is not to be read: `target` has it
+  ckjit_engine_options options = {}; ///< without the strings
   TargetDescription target;
+  std::optional<ObjectCache> cache; ///< none: every model is compiled
   pid_t process = 0; ///< that made it
   llvm::Error log(ckjit_log_level level, const llvm::Twine &message) const;
   /// Error in a child of the process that made it.

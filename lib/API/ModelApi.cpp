@@ -76,10 +76,14 @@ Error Opening::compile(const CKIRGraph &graph, StringRef where) {
   how.compile.pipeline.strict = engine->options.strict != 0;
   how.compile.decode = true;
   how.threads = engine->options.threads;
+  how.cache = engine->cache ? &*engine->cache : nullptr;
   auto made = Model::create(graph, where, how);
   if (!made)
     return made.takeError();
   model = std::move(*made);
+  if (const std::string &note = model->compiled().cacheNote; !note.empty())
+    if (Error error = engine->log(CKJIT_LOG_WARNING, note))
+      return error;
   return progress.tell("compile", 1, 1);
 }
 
@@ -121,10 +125,10 @@ Error Opening::fillRandom(uint64_t seed) {
 Expected<std::unique_ptr<ckjit_model>> Opening::finish(std::string weights) {
   const CompiledObject &compiled = model->compiled();
   if (Error error = engine->log(CKJIT_LOG_INFO,
-                                formatv("{0}: {1} kernels for {2} in {3:f1} ms, weights in {4:f1} ms, {5} threads",
+                                formatv("{0}: {1} kernels for {2} {3} in {4:f1} ms, weights in {5:f1} ms, {6} threads",
                                         weights.empty() ? "random model" : weights, compiled.kernels.size(),
-                                        compiled.target.cpu, compiled.times.total(), loadMilliseconds,
-                                        model->threads())
+                                        compiled.target.cpu, compiled.cached ? "from the cache" : "compiled",
+                                        compiled.times.total(), loadMilliseconds, model->threads())
                                     .str()))
     return error;
   auto state = std::make_shared<ModelState>();
@@ -211,6 +215,7 @@ Error fillInfo(const ModelState &state, ckjit_model_info &info) {
   info.rope_theta = config.ropeTheta;
   info.threads = model.threads();
   info.kernels = static_cast<uint32_t>(model.compiled().kernels.size());
+  info.from_cache = model.compiled().cached;
   info.compile_ms = model.compiled().times.total();
   info.load_ms = state.loadMilliseconds;
   for (const Buffer &buffer : model.plan().buffers)

@@ -41,9 +41,11 @@ inline void fails(int found, int status, const std::string &text) {
   CHECK_THAT(ckjit_last_error(), Catch::Contains(text));
 }
 
-inline Owned<ckjit_engine> makeEngine(uint32_t threads = 2) {
+inline Owned<ckjit_engine> makeEngine(uint32_t threads = 2, const char *cacheDir = nullptr) {
   ckjit_engine_options options = ckjit_engine_default_options();
   options.threads = threads;
+  options.cache = cacheDir != nullptr;
+  options.cache_dir = cacheDir;
   ckjit_engine *engine = nullptr;
   must(ckjit_engine_create(&options, &engine));
   return Owned<ckjit_engine>(engine);

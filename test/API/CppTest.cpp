@@ -10,6 +10,7 @@ namespace {
 ckjit::Model randomModel(const ckjit::ModelOptions &options = {}) {
   ckjit::EngineOptions engine;
   engine.threads = 2;
+  engine.cache = false;
   return ckjit::Model::random(ckjit::Engine::create(engine).value(), kConfig, 1, options).value();
 }
 } // namespace
@@ -88,6 +89,7 @@ TEST_CASE("C++: callbacks see the stages, cancel, and may throw") {
   CHECK(session.append(someIds(300)));
   std::vector<std::string> lines;
   ckjit::EngineOptions engine;
+  engine.cache = false;
   engine.log = [&](ckjit_log_level, const char *message) {
     lines.push_back(message);
     return true;

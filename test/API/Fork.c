@@ -13,7 +13,7 @@ static float expected[kTinyVocabulary];
 
 /* What was inherited can't run and says so; a new engine can. */
 static void childUsesItsOwn(void) {
-  ckjit_engine *own = hostEngine(3);
+  ckjit_engine *own = hostEngine(3, NULL);
   ckjit_model *ownModel = NULL, *none = NULL;
   ckjit_session *noSession = NULL;
   float logits[kTinyVocabulary];
@@ -38,7 +38,7 @@ static void childDestroysWhatItGot(void) {
 static void childDoesBoth(void) {
   childUsesItsOwn();
   childDestroysWhatItGot();
-  MUST(hostEngine(1));
+  MUST(hostEngine(1, NULL));
 }
 
 static void inChild(void (*body)(void)) {
@@ -71,7 +71,7 @@ static void *runOften(void *unused) {
 int main(void) {
   float logits[kTinyVocabulary];
   pthread_t thread;
-  engine = hostEngine(3);
+  engine = hostEngine(3, NULL);
   MUST(ckjit_model_create_random(engine, kTinyConfig, 1, NULL, &model) == CKJIT_OK);
   MUST(ckjit_session_create(model, 0, &session) == CKJIT_OK);
   hostRun(model, expected);

@@ -21,11 +21,13 @@ enum { kTinyVocabulary = 33 };
     }                                                                                                                  \
   } while (0)
 
-/* An engine of `threads` threads. */
-static inline ckjit_engine *hostEngine(uint32_t threads) {
+/* An engine of `threads` threads; it keeps compiled code in `cache`, if that isn't NULL. */
+static inline ckjit_engine *hostEngine(uint32_t threads, const char *cache) {
   ckjit_engine_options options = ckjit_engine_default_options();
   ckjit_engine *engine = NULL;
   options.threads = threads;
+  options.cache = cache != NULL;
+  options.cache_dir = cache;
   MUST(ckjit_engine_create(&options, &engine) == CKJIT_OK);
   return engine;
 }

@@ -68,7 +68,7 @@ int main(void) {
   /* The host's options are its LLVM's alone. */
   LLVMParseCommandLineOptions(2, arguments, "");
   for (i = 0; i < 3; ++i) {
-    ckjit_engine *engine = hostEngine(2);
+    ckjit_engine *engine = hostEngine(2, NULL);
     ckjit_model *model = NULL;
     useHostsLLVM();
     MUST(ckjit_model_create_random(engine, kTinyConfig, 1, NULL, &model) == CKJIT_OK);

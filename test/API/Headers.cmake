@@ -1,0 +1,28 @@
+# cmake -D CC=... -D CXX=... -D INCLUDE=... -D WORK=... -P Headers.cmake: each public header compiles alone, strictly, with
+# nothing else to include, and says no word of LLVM's.
+file(GLOB headers RELATIVE ${INCLUDE} ${INCLUDE}/ckjit/*.h)
+list(LENGTH headers count)
+if(count LESS 8)
+  message(FATAL_ERROR "found ${count} headers below ${INCLUDE}/ckjit, expected 8 or more")
+endif()
+file(MAKE_DIRECTORY ${WORK})
+foreach(header ${headers})
+  file(READ ${INCLUDE}/${header} text)
+  if(text MATCHES "llvm::|mlir::|include [<\"](llvm|mlir)")
+    message(SEND_ERROR "${header}: says '${CMAKE_MATCH_0}'")
+  endif()
+  file(WRITE ${WORK}/alone.cpp "#include <${header}>\n#include <${header}>\n")
+  execute_process(COMMAND ${CXX} -std=c++17 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -fsyntax-only -I${INCLUDE} ${WORK}/alone.cpp
+                  RESULT_VARIABLE failed)
+  if(failed)
+    message(SEND_ERROR "${header}: isn't C++17 that stands alone")
+  endif()
+endforeach()
+foreach(header ckjit/ckjit.h ckjit/ckernel_codegen.h)
+  file(WRITE ${WORK}/alone.c "#include <${header}>\n#include <${header}>\n")
+  execute_process(COMMAND ${CC} -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror -fsyntax-only -I${INCLUDE} ${WORK}/alone.c
+                  RESULT_VARIABLE failed)
+  if(failed)
+    message(SEND_ERROR "${header}: isn't C99 that stands alone")
+  endif()
+endforeach()
