@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   if (ok)
     printf("%d\n", (int)best);
   else
-    fprintf(stderr, "first: %s\n", ckjit_last_error());
+    fprintf(stderr, "first: %s\n", argc == 2 ? ckjit_last_error() : "give a weight file");
   ckjit_session_destroy(session);
   ckjit_model_destroy(model);
   ckjit_engine_destroy(engine);

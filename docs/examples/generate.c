@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
   ckjit_session *session = NULL;
   ckjit_sampler *sampler = NULL;
   ckjit_vocabulary *vocabulary = NULL;
-  int32_t ids[4096], id = 0;
+  int32_t ids[4096] = {0}, id = 0;
   int64_t count = 0;
   ckjit_model_info info;
   int ok;

@@ -17,13 +17,13 @@ function(run what result)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-file(GLOB_RECURSE lists ${PREFIX}/*/examples/CMakeLists.txt)
+file(GLOB lists ${PREFIX}/share/doc/*/examples/CMakeLists.txt)
 get_filename_component(source "${lists}" DIRECTORY)
 run("configuring" ignored ${CMAKE_COMMAND} -S ${source} -B ${WORK} -DCMAKE_PREFIX_PATH=${PREFIX} -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_C_FLAGS=${FLAGS}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
 run("building" ignored ${CMAKE_COMMAND} --build ${WORK})
 
-file(GLOB_RECURSE pc ${PREFIX}/*/ckjit.pc)
+file(GLOB pc ${PREFIX}/lib/pkgconfig/ckjit.pc ${PREFIX}/lib/*/pkgconfig/ckjit.pc)
 get_filename_component(ENV{PKG_CONFIG_PATH} "${pc}" DIRECTORY)
 run("pkg-config" flags pkg-config --cflags --libs ckjit)
 run("pkg-config" libdir pkg-config --variable=libdir ckjit)
