@@ -13,6 +13,8 @@ struct EngineOptions {
   std::string targetCpu = "native"; ///< or the name of an x86-64 CPU whose instructions this machine has
   bool cache = true;              ///< keep compiled code on disk
   std::string cacheDir;           ///< where; empty: $XDG_CACHE_HOME/ck-jit, else ~/.cache/ck-jit
+  bool perf = false;              ///< tell perf of kernels, by a jitdump file
+  bool gdb = false;               ///< tell debuggers of kernels
   Log log;                        ///< none: silence. Called by the threads that open models
 };
 
@@ -27,6 +29,8 @@ public:
     c.target_cpu = options.targetCpu.c_str();
     c.cache = options.cache;
     c.cache_dir = options.cacheDir.empty() ? nullptr : options.cacheDir.c_str();
+    c.perf = options.perf;
+    c.gdb = options.gdb;
     if (options.log) {
       engine.log = std::make_unique<Log>(std::move(options.log));
       c.log = detail::log;

@@ -80,6 +80,11 @@ typedef enum {
  * NULL, or if a node isn't one (more than 4 inputs, an unknown op); ckjit_last_error() tells. */
 CKJIT_API void ck_codegen_c_skeleton(const CKIRGraph *forward, const CKIRGraph *backward, FILE *out);
 
+/* Compiles `forward` for this machine into the ELF file `path` - where the seed wrote C - and tells of its kernels in
+ * `path`.kernels.json: a shared object with the seed's functions of a model, or an executable with the seed's options.
+ * Needs ld.lld. Returns 0, or -1 with ckjit_last_error(); then there is neither file. */
+CKJIT_API int ck_codegen_emit_runtime(const CKIRGraph *forward, const char *path, CKEmitMode mode);
+
 #ifdef __cplusplus
 }
 #endif

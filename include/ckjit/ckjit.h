@@ -98,6 +98,8 @@ typedef struct ckjit_engine_options {
   const char *target_cpu; /* "native", or the name of an x86-64 CPU whose instructions this machine has */
   int32_t cache;          /* zero: compile each model anew; by default compiled code is kept on disk, 1 */
   const char *cache_dir;  /* where it is kept; NULL: $XDG_CACHE_HOME/ck-jit, else ~/.cache/ck-jit */
+  int32_t perf;           /* non-zero: tell perf of kernels, by a jitdump file below $JITDUMPDIR, else the home */
+  int32_t gdb;            /* non-zero: tell debuggers of kernels */
   ckjit_log_fn log;       /* NULL: silence */
   void *log_user;
 } ckjit_engine_options;

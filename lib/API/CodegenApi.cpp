@@ -1,5 +1,6 @@
 //===- CodegenApi.cpp - The seed's code generator -------------------------===//
 #include "Boundary.h"
+#include "ckjit/AOT/EmitRuntime.h"
 #include "ckjit/Graph/CKIRGraph.h"
 #include "ckjit/ckernel_codegen.h"
 #include <cerrno>
@@ -71,6 +72,38 @@ static Error writeSkeletonTo(const CKIRGraph *forward, const CKIRGraph *backward
   return Error::success();
 }
 
-extern "C" void ck_codegen_c_skeleton(const CKIRGraph *forward, const CKIRGraph *backward, FILE *out) {
+static Error emitTo(const CKIRGraph *forward, const char *path, int mode) {
+  if (Error error = notNull(forward, "forward"))
+    return error;
+  if (Error error = notNull(path, "path"))
+    return error;
+  if (mode != CK_EMIT_STANDALONE && mode != CK_EMIT_LIBRARY)
+    return fail(CKJIT_INVALID_ARGUMENT, "mode is " + Twine(mode) + ", expected a CKEmitMode, 0 or 1");
+  auto graph = toGraph(*forward, "forward");
+  if (!graph)
+    return graph.takeError();
+  if (Error error = ckjit::validateConfig(graph->config, "forward"))
+    return error;
+  auto target = ckjit::describeTarget("native");
+  if (!target)
+    return target.takeError();
+  ckjit::CompileOptions options;
+  options.target = std::move(*target);
+  return ckjit::emitRuntime(*graph, "forward", options,
+                            mode == CK_EMIT_LIBRARY ? ckjit::AotMode::Library : ckjit::AotMode::Standalone, path);
+}
+
+extern "C" {
+
+void ck_codegen_c_skeleton(const CKIRGraph *forward, const CKIRGraph *backward, FILE *out) {
   guard([&] { return writeSkeletonTo(forward, backward, out); });
 }
+
+int ck_codegen_emit_runtime(const CKIRGraph *forward, const char *path, CKEmitMode mode) {
+  int number = 0; // in C an enum holds any
+  static_assert(sizeof number == sizeof mode);
+  std::memcpy(&number, &mode, sizeof number);
+  return guard([&] { return emitTo(forward, path, number); }) == CKJIT_OK ? 0 : -1;
+}
+
+} // extern "C"

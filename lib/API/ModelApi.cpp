@@ -76,6 +76,8 @@ Error Opening::compile(const CKIRGraph &graph, StringRef where) {
   how.compile.pipeline.strict = engine->options.strict != 0;
   how.compile.decode = true;
   how.threads = engine->options.threads;
+  how.link.perf = engine->options.perf != 0;
+  how.link.gdb = engine->options.gdb != 0;
   how.cache = engine->cache ? &*engine->cache : nullptr;
   auto made = Model::create(graph, where, how);
   if (!made)

@@ -1,5 +1,6 @@
 //===- CodegenTest.cpp - The seed's graph and skeleton --------------------===//
 #include "ApiTest.h"
+#include <dlfcn.h>
 
 using namespace ckjit_test;
 
@@ -67,6 +68,26 @@ std::string skeleton(const CKIRGraph *forward, const CKIRGraph *backward) {
   std::fclose(file);
   return readText(folder / "s.c");
 }
+
+/// The logits of the last of 12 ids by a library of the seed's functions.
+std::vector<float> logitsOf(const std::string &library, const std::string &weights) {
+  void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  INFO((handle ? "" : dlerror()));
+  REQUIRE(handle);
+  auto init = reinterpret_cast<int (*)(const char *)>(dlsym(handle, "ck_model_init"));
+  auto embed = reinterpret_cast<int (*)(const int32_t *, int)>(dlsym(handle, "ck_model_embed_tokens"));
+  auto forward = reinterpret_cast<int (*)(float *)>(dlsym(handle, "ck_model_forward"));
+  auto release = reinterpret_cast<void (*)()>(dlsym(handle, "ck_model_free"));
+  REQUIRE((init && embed && forward && release));
+  REQUIRE(init(weights.c_str()) == 0);
+  const std::vector<int32_t> ids = someIds(12);
+  std::vector<float> logits(12 * kVocabulary);
+  REQUIRE(embed(ids.data(), 12) == 0);
+  REQUIRE(forward(logits.data()) == 0);
+  release();
+  dlclose(handle);
+  return {logits.end() - kVocabulary, logits.end()};
+}
 } // namespace
 
 TEST_CASE("the skeleton is the seed's text") {
@@ -105,4 +126,47 @@ TEST_CASE("a graph that can't be one writes nothing") {
   graph.graph.num_nodes = -1;
   CHECK(skeleton(&graph.graph, nullptr).empty());
   CHECK_THAT(ckjit_last_error(), Catch::Contains("num_nodes is -1"));
+}
+
+TEST_CASE("emit_runtime writes a library that gives the model's logits, and a program") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "config.json") << kConfig;
+  const std::string weights = folder / "model.bump", library = folder / "libmodel.so", program = folder / "model";
+  REQUIRE(std::system((CKJIT_TOOL " init " + (folder / "config.json") + " -o " + weights + " --seed 1 > /dev/null").c_str()) == 0);
+  const Graph graph(2);
+  INFO(ckjit_last_error());
+  REQUIRE(ck_codegen_emit_runtime(&graph.graph, library.c_str(), CK_EMIT_LIBRARY) == 0);
+  const Owned<ckjit_engine> engine = makeEngine();
+  const Owned<ckjit_model> model = makeModel(engine.get());
+  const Owned<ckjit_session> session = makeSession(model.get());
+  const std::vector<int32_t> ids = someIds(12);
+  must(ckjit_session_append(session.get(), ids.data(), 12, nullptr));
+  CHECK(sameBits(logitsOf(library, weights), lastLogits(session.get())));
+  CHECK_THAT(readText(library + ".kernels.json"), Catch::Contains("rmsnorm"));
+  REQUIRE(ck_codegen_emit_runtime(&graph.graph, program.c_str(), CK_EMIT_STANDALONE) == 0);
+  CHECK(std::system((program + " --help > /dev/null").c_str()) == 0);
+}
+
+TEST_CASE("emit_runtime of what can't be is -1 with the reason, and no file") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "libmodel.so";
+  Graph graph(2);
+  auto refuses = [&](const CKIRGraph *forward, const char *file, int mode, const std::string &text) {
+    CKEmitMode given;
+    std::memcpy(&given, &mode, sizeof given);
+    CHECK(ck_codegen_emit_runtime(forward, file, given) == -1);
+    CHECK_THAT(ckjit_last_error(), Catch::Contains(text));
+    CHECK(std::filesystem::is_empty(folder.path));
+  };
+  refuses(nullptr, path.c_str(), 1, "forward is NULL");
+  refuses(&graph.graph, nullptr, 1, "path is NULL");
+  refuses(&graph.graph, path.c_str(), 2, "mode is 2, expected a CKEmitMode");
+  graph.nodes[3].op = CK_OP_ADD_BWD;
+  refuses(&graph.graph, path.c_str(), 1, "ADD_BWD");
+  graph.nodes[3].op = CK_OP_ADD;
+  graph.graph.config.hidden_size = 41;
+  refuses(&graph.graph, path.c_str(), 1, "41");
+  graph.graph.config.hidden_size = 40;
+  graph.graph.num_nodes = 0;
+  refuses(&graph.graph, path.c_str(), 1, "forward");
 }
