@@ -24,7 +24,8 @@ run("configuring" ignored ${CMAKE_COMMAND} -S ${source} -B ${WORK} -DCMAKE_PREFI
 run("building" ignored ${CMAKE_COMMAND} --build ${WORK})
 
 file(GLOB pc ${PREFIX}/lib/pkgconfig/ckjit.pc ${PREFIX}/lib/*/pkgconfig/ckjit.pc)
-get_filename_component(ENV{PKG_CONFIG_PATH} "${pc}" DIRECTORY)
+get_filename_component(folder "${pc}" DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${folder})
 run("pkg-config" flags pkg-config --cflags --libs ckjit)
 run("pkg-config" libdir pkg-config --variable=libdir ckjit)
 string(STRIP "${libdir}" libdir)
