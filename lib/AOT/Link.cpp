@@ -137,8 +137,9 @@ std::vector<std::string> linkerOptions(AotMode mode) {
   std::vector<std::string> options{"--as-needed", "--gc-sections", "--strip-debug", "--no-undefined",
                                    "--hash-style=gnu", "--build-id", "-z", "relro", "-z", "now", "-z", "noexecstack",
                                    "-z", "text", "-z", "separate-code"};
+  // Several models may be in one process, and the host's own symbols: what the library calls is its own.
   if (mode == AotMode::Library)
-    options.insert(options.end(), {"-shared", "-u", "ck_model_init"});
+    options.insert(options.end(), {"-shared", "-Bsymbolic", "-u", "ck_model_init"});
   else
     options.insert(options.end(), {"-pie", "-e", "_start", "-u", "_start", "-u", "main",
                                    "--dynamic-linker=/lib64/ld-linux-x86-64.so.2"});

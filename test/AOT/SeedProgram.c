@@ -14,6 +14,13 @@ typedef struct {
   float rms_norm_eps, rope_theta;
 } CKModelInfo;
 
+/* A program may have functions of these names itself, and see to it that libraries find them: another model's library
+ * that was opened with RTLD_GLOBAL, say. A model calls its own. */
+__attribute__((visibility("default"))) float *ck_model_get_logits(void);
+__attribute__((visibility("default"))) void ck_model_free(void);
+float *ck_model_get_logits(void) { abort(); }
+void ck_model_free(void) { abort(); }
+
 static int (*init)(const char *);
 static void (*get_info)(CKModelInfo *);
 static int (*embed_tokens)(const int32_t *, int);
