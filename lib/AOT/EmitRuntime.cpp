@@ -33,7 +33,5 @@ Error ckjit::emitRuntime(const CKIRGraph &graph, StringRef where, const CompileO
   auto linked = aot::link({textOf(compiled->object), textOf(*data)}, mode, linker);
   if (!linked)
     return linked.takeError();
-  if (Error error = writeFileAtomically(path, *linked, /*executable=*/true))
-    return error;
-  return writeFileAtomically((path + ".kernels.json").str(), *manifest);
+  return writeFilesAtomically({{path.str(), *linked, /*executable=*/true}, {(path + ".kernels.json").str(), *manifest}});
 }

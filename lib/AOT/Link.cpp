@@ -3,11 +3,13 @@
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
+#include <cstdlib>
 #include <link.h>
 
 using namespace llvm;
@@ -21,14 +23,19 @@ namespace {
 #define CKJIT_LLD ""
 #endif
 
-/// A folder of files for the linker, gone with the object and when a signal ends the program.
+/// A folder of files for the linker, gone with the object and, in programs that want it so, when a signal ends them.
 class WorkFolder {
 public:
   static Expected<std::unique_ptr<WorkFolder>> create() {
     SmallString<128> path;
-    if (std::error_code code = sys::fs::createUniqueDirectory("ckjit-link", path))
-      return createStringError(code, "a folder for the linker's files in the system's temporary folder: " +
-                                         code.message());
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+    if (path.str().contains('%'))
+      return createStringError(path + ": has a % in its path, below which ld.lld cannot write; set $TMPDIR to another "
+                                      "folder");
+    sys::path::append(path, "ckjit-link-XXXXXX");
+    if (!::mkdtemp(const_cast<char *>(path.c_str())))
+      return createStringError(sys::path::parent_path(path) + ": cannot create a folder for the linker's files: " +
+                               sys::StrError() + "; expected a writable folder ($TMPDIR, else /tmp)");
     std::unique_ptr<WorkFolder> folder(new WorkFolder());
     folder->path = std::string(path);
     return folder;
@@ -36,7 +43,8 @@ public:
   ~WorkFolder() {
     for (const std::string &file : files) {
       (void)sys::fs::remove(file);
-      sys::DontRemoveFileOnSignal(file);
+      if (removesTemporaryFilesOnSignals())
+        sys::DontRemoveFileOnSignal(file);
     }
     (void)sys::fs::remove(path);
   }
@@ -46,7 +54,8 @@ public:
     SmallString<128> file(path);
     sys::path::append(file, name);
     files.push_back(std::string(file));
-    sys::RemoveFileOnSignal(files.back());
+    if (removesTemporaryFilesOnSignals())
+      sys::RemoveFileOnSignal(files.back());
     return files.back();
   }
   Expected<std::string> write(StringRef name, StringRef bytes) {
@@ -82,14 +91,23 @@ std::string readIfThere(StringRef path) {
   return buffer ? (*buffer)->getBuffer().rtrim().str() : "";
 }
 
-Error runLinker(StringRef linker, ArrayRef<std::string> arguments, WorkFolder &folder) {
+/// The bytes that the linker wrote to `output`.
+Expected<std::string> runLinker(StringRef linker, ArrayRef<std::string> arguments, StringRef output,
+                                WorkFolder &folder) {
   std::vector<StringRef> argv{linker};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   std::string said = folder.add("messages"), message;
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(said), StringRef(said)};
-  int code = sys::ExecuteAndWait(linker, argv, std::nullopt, redirects, 0, 0, &message);
+  bool notRun = false;
+  int code = sys::ExecuteAndWait(linker, argv, std::nullopt, redirects, 0, 0, &message, &notRun);
+  // In a host that ignores SIGCHLD, or waits for every child, how this one ended can't be known. It has ended, and
+  // lld's output appears whole or not at all.
+  bool unknown = code == -1 && !notRun;
+  auto linked = MemoryBuffer::getFile(output);
+  if (linked && (code == 0 || unknown))
+    return (*linked)->getBuffer().str();
   if (code == 0)
-    return Error::success();
+    return createStringError(linker + ": wrote nothing; expected an ld.lld");
   return createStringError(linker + ": linking failed (exit code " + Twine(code) + "): " + message +
                            readIfThere(said));
 }
@@ -165,10 +183,5 @@ Expected<std::string> ckjit::aot::link(ArrayRef<StringRef> objects, AotMode mode
   std::vector<std::string> arguments = linkerOptions(mode);
   arguments.insert(arguments.end(), {"--version-script=" + *script, "-o", output});
   arguments.insert(arguments.end(), inputs->begin(), inputs->end());
-  if (Error error = runLinker(*linker, arguments, **folder))
-    return error;
-  auto linked = MemoryBuffer::getFile(output);
-  if (!linked)
-    return createStringError(linked.getError(), "what the linker wrote: " + linked.getError().message());
-  return (*linked)->getBuffer().str();
+  return runLinker(*linker, arguments, output, **folder);
 }

@@ -6,6 +6,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
+#include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,11 +45,12 @@ Expected<std::string> makeFolder() {
     return refused(base, code);
   if (std::error_code code = sys::fs::make_absolute(base))
     return refused(base, code);
-  sys::path::append(base, "ckjit");
-  SmallString<128> made;
-  if (std::error_code code = sys::fs::createUniqueDirectory(base, made))
-    return refused(base, code);
-  return std::string(made);
+  sys::path::append(base, "ckjit-XXXXXX");
+  // LLVM's maker of unique folders would replace each % of the path.
+  std::string made(base);
+  if (!mkdtemp(made.data()))
+    return refused(base, std::error_code(errno, std::generic_category()));
+  return made;
 }
 } // namespace
 

@@ -10,6 +10,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
@@ -19,6 +20,12 @@
 using namespace llvm;
 using namespace ckjit;
 using namespace ckjit::weights;
+
+/// Only programs set it, at their start.
+static std::atomic<bool> removeOnSignals{false};
+
+void ckjit::removeTemporaryFilesOnSignals() { removeOnSignals = true; }
+bool ckjit::removesTemporaryFilesOnSignals() { return removeOnSignals; }
 
 /// As many links as the kernel follows.
 static constexpr int kMaxLinks = 40;
@@ -77,7 +84,7 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path, FileKin
   if (fd < 0)
     return createStringError(path + ": cannot create a temporary file beside it: " + sys::StrError() +
                              "; expected a writable folder");
-  if (output)
+  if (output && removeOnSignals)
     sys::RemoveFileOnSignal(temporary);
   std::unique_ptr<AtomicFile> file(new AtomicFile(std::move(*target), std::move(temporary), fd, kind));
   if (output && exists && ::fchmod(fd, mode) != 0)
@@ -90,7 +97,7 @@ AtomicFile::~AtomicFile() {
   if (temporary.empty())
     return;
   (void)sys::fs::remove(temporary);
-  if (kind != FileKind::Disposable)
+  if (kind != FileKind::Disposable && removeOnSignals)
     sys::DontRemoveFileOnSignal(temporary);
 }
 
@@ -136,13 +143,18 @@ static void syncFolderOf(StringRef path) {
   ::close(fd);
 }
 
+Error AtomicFile::flush() {
+  return sys::RetryAfterSignal(-1, ::fsync, fd) == 0 ? Error::success() : failed("fsync");
+}
+
 Error AtomicFile::commit() {
   bool output = kind != FileKind::Disposable;
-  if (output && sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
-    return failed("fsync");
+  if (output)
+    if (Error error = flush())
+      return error;
   if (std::error_code code = sys::fs::rename(temporary, target))
     return createStringError(target + ": rename of the temporary file: " + code.message() + "; nothing was changed");
-  if (output)
+  if (output && removeOnSignals)
     sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   if (output)
@@ -152,19 +164,37 @@ Error AtomicFile::commit() {
 
 Error ckjit::checkWritable(StringRef path) { return AtomicFile::create(path).takeError(); }
 
-static Error writeWhole(StringRef path, StringRef bytes, FileKind kind) {
+/// The file of `bytes`, not yet in its place.
+static Expected<std::unique_ptr<AtomicFile>> begin(StringRef path, StringRef bytes, FileKind kind) {
   Expected<std::unique_ptr<AtomicFile>> file = AtomicFile::create(path, kind);
   if (!file)
     return file.takeError();
   if (Error error = (*file)->append(arrayRefFromStringRef(bytes)))
     return error;
-  return (*file)->commit();
+  return file;
+}
+
+Error ckjit::writeFilesAtomically(ArrayRef<NewFile> files) {
+  std::vector<std::unique_ptr<AtomicFile>> begun;
+  for (const NewFile &file : files) {
+    auto next = begin(file.path, file.bytes, file.executable ? FileKind::Program : FileKind::Output);
+    if (!next)
+      return next.takeError();
+    if (Error error = (*next)->flush())
+      return error;
+    begun.push_back(std::move(*next));
+  }
+  for (const std::unique_ptr<AtomicFile> &file : begun)
+    if (Error error = file->commit())
+      return error;
+  return Error::success();
 }
 
 Error ckjit::writeFileAtomically(StringRef path, StringRef bytes, bool executable) {
-  return writeWhole(path, bytes, executable ? FileKind::Program : FileKind::Output);
+  return writeFilesAtomically({{path.str(), bytes, executable}});
 }
 
 Error ckjit::writeDisposableFile(StringRef path, StringRef bytes) {
-  return writeWhole(path, bytes, FileKind::Disposable);
+  auto file = begin(path, bytes, FileKind::Disposable);
+  return file ? (*file)->commit() : file.takeError();
 }

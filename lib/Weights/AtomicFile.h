@@ -15,7 +15,8 @@ namespace ckjit::weights {
 enum class FileKind : uint8_t { Output, Program, Disposable };
 
 /// Writes to a temporary file beside the target; commit() makes it the target, with the mode that a file there had.
-/// Without commit(), and when a signal ends the program, the temporary file is removed and the target is as before.
+/// Without commit(), and when a signal ends a program that called removeTemporaryFilesOnSignals(), the temporary file is
+/// removed and the target is as before.
 class AtomicFile {
 public:
   /// Links are followed, also to a file that isn't there yet. Error when the target exists and isn't a regular file,
@@ -30,6 +31,8 @@ public:
   llvm::Error append(llvm::ArrayRef<uint8_t> bytes);
   /// Replaces bytes that were appended before.
   llvm::Error overwrite(uint64_t offset, llvm::ArrayRef<uint8_t> bytes);
+  /// fsync: all bytes are on the disk. Not needed before commit(), which does it too.
+  llvm::Error flush();
   /// fsync, rename, fsync of the folder.
   llvm::Error commit();
 

@@ -233,3 +233,27 @@ TEST_CASE("the linker is the one named, LLVM's, or the one on PATH; without any 
   CHECK_THAT(message, Catch::Contains("found no ld.lld on PATH; install") && Catch::Contains("lld-22"));
   CHECK(must(std::move(found)) == program);
 }
+
+TEST_CASE("the linker works in $TMPDIR; where it can't, and what is no linker, is named") {
+  TempDir dir;
+  const ModelConfig config = tinyConfig();
+  const std::string path = dir.file("libmodel.so");
+  auto emit = [&](const std::string &temporary, llvm::StringRef linker) {
+    setenv("TMPDIR", temporary.c_str(), 1);
+    const std::string message =
+        llvm::toString(emitRuntime(buildForwardGraph(config), "tiny", hostOptions(), AotMode::Library, path, linker));
+    unsetenv("TMPDIR");
+    return message;
+  };
+  const std::string folder = dir.file("all mine");
+  REQUIRE(!llvm::sys::fs::create_directory(folder));
+  CHECK(emit(folder, "").empty());
+  CHECK(llvm::sys::fs::exists(path));
+  CHECK_THAT(emit(dir.file("absent"), ""),
+             Catch::StartsWith(dir.file("absent") + ": cannot create a folder") && Catch::Contains("$TMPDIR"));
+  CHECK_THAT(emit(dir.file("100%"), ""), Catch::StartsWith(dir.file("100%") + ": has a % in its path"));
+  CHECK_THAT(emit(folder, "/bin/true"), Catch::Contains("/bin/true: wrote nothing; expected an ld.lld"));
+  CHECK_THAT(emit(folder, "/bin/false"), Catch::Contains("/bin/false: linking failed (exit code 1)"));
+  std::error_code code;
+  CHECK(llvm::sys::fs::directory_iterator(folder, code) == llvm::sys::fs::directory_iterator());
+}

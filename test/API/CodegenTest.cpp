@@ -1,5 +1,6 @@
 //===- CodegenTest.cpp - The seed's graph and skeleton --------------------===//
 #include "ApiTest.h"
+#include <csignal>
 #include <dlfcn.h>
 
 using namespace ckjit_test;
@@ -145,6 +146,35 @@ TEST_CASE("emit_runtime writes a library that gives the model's logits, and a pr
   CHECK_THAT(readText(library + ".kernels.json"), Catch::Contains("rmsnorm"));
   REQUIRE(ck_codegen_emit_runtime(&graph.graph, program.c_str(), CK_EMIT_STANDALONE) == 0);
   CHECK(std::system((program + " --help > /dev/null").c_str()) == 0);
+}
+
+TEST_CASE("emit_runtime leaves the host's signals alone, and runs where the ends of children aren't heard of") {
+  const TemporaryFolder folder;
+  const Graph graph(1);
+  auto before = std::signal(SIGCHLD, SIG_IGN);
+  const int code = ck_codegen_emit_runtime(&graph.graph, (folder / "libmodel.so").c_str(), CK_EMIT_LIBRARY);
+  std::signal(SIGCHLD, before);
+  INFO(ckjit_last_error());
+  CHECK(code == 0);
+  // Those that Catch sets no handlers for itself.
+  for (int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU, SIGBUS}) {
+    INFO(strsignal(number));
+    struct sigaction now = {};
+    REQUIRE(sigaction(number, nullptr, &now) == 0);
+    CHECK(now.sa_handler == SIG_DFL);
+  }
+}
+
+TEST_CASE("emit_runtime writes neither file if one of them can't be") {
+  const TemporaryFolder folder;
+  const Graph graph(1);
+  const std::string path = folder / "model", manifest = path + ".kernels.json";
+  std::filesystem::create_directory(manifest);
+  std::ofstream(path) << "as before";
+  CHECK(ck_codegen_emit_runtime(&graph.graph, path.c_str(), CK_EMIT_STANDALONE) == -1);
+  CHECK_THAT(ckjit_last_error(), Catch::Contains(manifest + ": output file: found a directory"));
+  CHECK(readText(path) == "as before");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
 }
 
 TEST_CASE("emit_runtime of what can't be is -1 with the reason, and no file") {

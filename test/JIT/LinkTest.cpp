@@ -160,9 +160,9 @@ TEST_CASE("kernel names are unique, whole and don't depend on the layer") {
 
 TEST_CASE("perf's jitdump holds every function's name and the code that stands in memory") {
   const TempDir dir;
-  const Environment place("JITDUMPDIR", dir.path);
+  const Environment place("JITDUMPDIR", dir.file("100%"));
   const std::unique_ptr<Program> first = linkModel({.perf = true}), second = linkModel({.perf = true});
-  const std::vector<std::string> dumps = findDumps(dir.path);
+  const std::vector<std::string> dumps = findDumps(dir.file("100%"));
   REQUIRE(dumps.size() == 2); // one a program
   for (const std::string &path : dumps) {
     const JitDump dump = readDump(path);

@@ -1,5 +1,6 @@
 //===- main.cpp - The ck-jit tool -----------------------------------------===//
 #include "Verbs.h"
+#include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
@@ -159,6 +160,7 @@ int main(int argc, char **argv) {
   IgnoredSignals ignored;
   InitLLVM init(argc, argv);
   ignored.restore();
+  ckjit::removeTemporaryFilesOnSignals();
   hideForeignOptions();
   return finish(dispatch(ArrayRef<const char *>(argv, argc)));
 }

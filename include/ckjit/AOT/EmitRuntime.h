@@ -13,7 +13,7 @@ enum class AotMode : uint8_t {
 
 /// Compiles `graph` (both programs: decode too, whatever `options` say) and links it with the runtime that the library
 /// carries into the ELF file `path`, which needs libc and libm of this system and nothing else. Beside it,
-/// `path`.kernels.json tells of each kernel. Each file appears whole or not at all. `where` names the graph in
+/// `path`.kernels.json tells of each kernel. Both appear whole or neither. `where` names the graph in
 /// messages; `linker` is an ld.lld, "" for LLVM's or the one on PATH. Errors: those of compileGraph, a model that the
 /// runtime can't express, no linker, what the linker says, an unwritable path.
 llvm::Error emitRuntime(const CKIRGraph &graph, llvm::StringRef where, const CompileOptions &options, AotMode mode,

@@ -111,6 +111,20 @@ llvm::Error produceRandomTensor(const TensorSpec &spec, size_t index, const Mode
 /// Writes `bytes` to `path` whole or not at all (temporary file, fsync, rename); a program if `executable`.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes, bool executable = false);
 
+struct NewFile {
+  std::string path;
+  llvm::StringRef bytes;
+  bool executable = false;
+};
+/// The same for files that belong together: none takes its place before the bytes of all are on the disk.
+llvm::Error writeFilesAtomically(llvm::ArrayRef<NewFile> files);
+
+/// For programs that own their process: from now on a signal that ends it removes what isn't written whole. Without
+/// it no signal handler is set: signals are a host's own affair.
+void removeTemporaryFilesOnSignals();
+/// Whether it was called.
+bool removesTemporaryFilesOnSignals();
+
 /// The same for a file that can be made again, such as a cache's: readable by its owner alone, it takes the place of
 /// whatever stands there, links themselves included, unless that is a directory. It doesn't wait for the disk and sets
 /// no signal handler: whoever dies meanwhile leaves `path` with a dot, hex digits and ".tmp" behind.
