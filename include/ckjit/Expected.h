@@ -9,6 +9,7 @@
 
 #include <ckjit/ckjit.h>
 
+#include <cxxabi.h>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -88,6 +89,10 @@ inline std::exception_ptr &thrown() {
 template <typename Function, typename... Arguments> int callBack(const Function &function, Arguments... arguments) {
   try {
     return function(arguments...) ? 0 : 1;
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind &) { // pthread_exit() ends the thread
+    throw;
+#endif
   } catch (...) {
     thrown() = std::current_exception();
     return 1;

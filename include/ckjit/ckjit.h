@@ -24,7 +24,8 @@
  * Threads. Any number of engines, models and sessions may be used from any number of threads at once. One session
  * or sampler is for one thread at a time, and nothing may be in use while it is destroyed. Sessions of one model take turns at
  * its threads. Callbacks are called on the thread that called the function they were given to, and must not call
- * functions for the same session or sampler.
+ * functions for the same session or sampler. They may end their thread (pthread_exit); pthread_cancel takes effect when
+ * the function returns. No signal handler is set or changed.
  *
  * fork(). A child process makes an engine of its own; models and sessions made before the fork can only be destroyed
  * there. While another thread is inside a function of this library, don't fork and go on without exec.

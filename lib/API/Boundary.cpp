@@ -3,7 +3,9 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
+#include <cxxabi.h>
 #include <new>
+#include <pthread.h>
 
 using namespace llvm;
 using namespace ckjit::capi;
@@ -54,9 +56,18 @@ int report(Error error) {
   lastError.set(std::move(text));
   return status;
 }
+
+/// Whoever cancels this thread (pthread_cancel) waits for the function's end: halfway, a destructor that closes a file
+/// would end the process.
+struct NotCancelled {
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); }
+  ~NotCancelled() { pthread_setcancelstate(before, nullptr); }
+  int before = PTHREAD_CANCEL_ENABLE;
+};
 } // namespace
 
 int ckjit::capi::guard(function_ref<Error()> body) {
+  NotCancelled notCancelled;
   try {
     Error error = body();
     return error ? report(std::move(error)) : CKJIT_OK;
@@ -70,6 +81,8 @@ int ckjit::capi::guard(function_ref<Error()> body) {
       lastError.set(kNoMemory);
     }
     return CKJIT_FAILED;
+  } catch (abi::__forced_unwind &) { // a callback that calls pthread_exit(): the thread ends, and nobody may stop it
+    throw;
   } catch (...) {
     lastError.set("unexpected: an exception that is no std::exception; do callbacks throw?");
     return CKJIT_FAILED;

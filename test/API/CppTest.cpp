@@ -3,6 +3,7 @@
 #include <ckjit/Sampler.h>
 #include <ckjit/Session.h>
 #include <ckjit/Vocabulary.h>
+#include <pthread.h>
 
 using namespace ckjit_test;
 
@@ -97,4 +98,50 @@ TEST_CASE("C++: callbacks see the stages, cancel, and may throw") {
   const ckjit::Engine logging = ckjit::Engine::create(engine).value();
   CHECK(ckjit::Model::random(logging, kConfig, 1));
   CHECK(lines.size() >= 2);
+}
+
+TEST_CASE("C++: a callback may end its thread; one that is cancelled ends behind the function") {
+  const ckjit::Model model = randomModel();
+  ckjit::Session session = ckjit::Session::create(model).value();
+  enum { kByExit, kByExitOfC, kByCancel };
+  struct Run {
+    ckjit::Session &session;
+    int how;
+    bool returned;
+  };
+  auto body = [](void *pointer) -> void * {
+    Run &run = *static_cast<Run *>(pointer);
+    const std::vector<int32_t> ids = someIds(300);
+    if (run.how == kByExitOfC) {
+      ckjit_append_options options = ckjit_append_default_options();
+      options.progress = [](const char *, uint64_t, uint64_t, void *) -> int { pthread_exit(nullptr); };
+      (void)ckjit_session_append(run.session.get(), ids.data(), 300, &options);
+    } else {
+      ckjit::AppendOptions options;
+      options.progress = [&](const char *, uint64_t, uint64_t) -> bool {
+        if (run.how == kByExit)
+          pthread_exit(nullptr);
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+        return true;
+      };
+      (void)run.session.append(ids, options);
+    }
+    run.returned = true;
+    pthread_testcancel();
+    return nullptr;
+  };
+  for (int how : {kByExit, kByExitOfC, kByCancel}) {
+    Run run{session, how, false};
+    pthread_t thread;
+    void *result = nullptr;
+    REQUIRE(pthread_create(&thread, nullptr, body, &run) == 0);
+    REQUIRE(pthread_join(thread, &result) == 0);
+    INFO(how);
+    CHECK(run.returned == (how == kByCancel));
+    CHECK(result == (how == kByCancel ? PTHREAD_CANCELED : nullptr));
+    CHECK(session.cached() == (how == kByCancel ? 300 : 0));
+  }
+  CHECK(session.append(someIds(10)));
+  CHECK(session.cached() == 310);
 }
