@@ -5,6 +5,7 @@
 #include "Cpu.h"
 #include "Rope.h"
 #include "WeightFile.h"
+#include <fenv.h>
 #include <stdlib.h>
 
 /** Made by the compiler, hidden inside the library or program. */
@@ -149,8 +150,7 @@ static void run_program(void *argument, unsigned tid, unsigned threads) {
   launch->program(launch->team, tid, threads, launch->tokens, 0, launch->position, arena, arena);
 }
 
-/** Runs `count` ids at `position`; their logits are rows 0 to count - 1. 0, or -1: no memory for the threads. */
-static int run(struct ckrt_model *model, entry *program, const int32_t *ids, int count, int position) {
+static int run_here(struct ckrt_model *model, entry *program, const int32_t *ids, int count, int position) {
   const struct ckrt_description *d = model->description;
   /* Ahead by a block, so that a decoded token seldom pays for frequencies. */
   int rows = position + count > d->context - 64 ? d->context : position + count + 64;
@@ -164,6 +164,17 @@ static int run(struct ckrt_model *model, entry *program, const int32_t *ids, int
     return -1;
   ckrt_team_run(launch.team, run_program, &launch);
   return 0;
+}
+
+/** Runs `count` ids at `position`; their logits are rows 0 to count - 1. 0, or -1: no memory for the threads. However
+ *  the host has its sums rounded or denormal numbers flushed, the results are the same. */
+static int run(struct ckrt_model *model, entry *program, const int32_t *ids, int count, int position) {
+  fenv_t before;
+  fegetenv(&before);
+  fesetenv(FE_DFL_ENV);
+  int result = run_here(model, program, ids, count, position);
+  fesetenv(&before);
+  return result;
 }
 
 int ckrt_model_forward(struct ckrt_model *model) {

@@ -1,5 +1,6 @@
 /*===- Team.c - Threads that run one program together ---------------------===*/
 #include "Team.h"
+#include <fenv.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -89,15 +90,19 @@ static void *work(void *argument) {
   }
 }
 
-/** The host's signals are its own threads' affair. */
+/** The host's signals are its own threads' affair, and so are its roundings. */
 static unsigned start_workers(struct ckrt_team *team, unsigned threads) {
   sigset_t all, before;
+  fenv_t floats;
+  fegetenv(&floats);
+  fesetenv(FE_DFL_ENV);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   unsigned started = 1;
   while (started < threads && pthread_create(&team->workers[started - 1], NULL, work, team) == 0)
     ++started;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  fesetenv(&floats);
   return started;
 }
 

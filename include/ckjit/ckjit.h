@@ -27,6 +27,9 @@
  * functions for the same session or sampler. They may end their thread (pthread_exit); pthread_cancel takes effect when
  * the function returns. No signal handler is set or changed.
  *
+ * Floating point. Functions and callbacks run with the default environment (round to nearest, no flushing, no traps) and
+ * restore the caller's: results don't depend on it.
+ *
  * fork(). A child process makes an engine of its own; models and sessions made before the fork can only be destroyed
  * there. While another thread is inside a function of this library, don't fork and go on without exec.
  *

@@ -2,6 +2,7 @@
 #include "Boundary.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cfenv>
 #include <cstring>
 #include <cxxabi.h>
 #include <new>
@@ -64,10 +65,22 @@ struct NotCancelled {
   ~NotCancelled() { pthread_setcancelstate(before, nullptr); }
   int before = PTHREAD_CANCEL_ENABLE;
 };
+
+/// Rounding to nearest, denormal numbers, no traps, whatever the host has set for its own sums: results are the same in
+/// every host, and a thread team inherits what its maker has.
+struct DefaultFloats {
+  DefaultFloats() {
+    std::fegetenv(&before);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloats() { std::fesetenv(&before); }
+  std::fenv_t before;
+};
 } // namespace
 
 int ckjit::capi::guard(function_ref<Error()> body) {
   NotCancelled notCancelled;
+  DefaultFloats defaultFloats;
   try {
     Error error = body();
     return error ? report(std::move(error)) : CKJIT_OK;

@@ -4,6 +4,7 @@
 |* as one forward and as PREFILL tokens and steps, and writes both: [T][V] floats and [T - PREFILL][V] floats.
 \*===----------------------------------------------------------------------===*/
 #include <dlfcn.h>
+#include <fenv.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,11 @@ int main(int argc, char **argv) {
   CHECK(same(logits, get_logits(), all));
   set_num_threads(2);
   CHECK(forward(again) == 0 && same(logits, again, all));
+  /* How the host rounds is its own affair, also when the threads are started. */
+  CHECK(fesetround(FE_UPWARD) == 0);
+  set_num_threads(2);
+  CHECK(forward(again) == 0 && same(logits, again, all) && fegetround() == FE_UPWARD);
+  CHECK(fesetround(FE_TONEAREST) == 0);
   set_num_threads(0);
   check_training(tokens);
   run_steps(tokens, count, prefill, info.context_window, rows);
