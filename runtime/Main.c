@@ -8,6 +8,7 @@
 #include "OutputFile.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const struct ckrt_description ckjit_description __attribute__((visibility("hidden")));
 
@@ -42,9 +43,11 @@ static int read_tokens(struct ckrt_model *model, const char *path) {
   if (!ids)
     return fail("failed to alloc tokens");
   FILE *file = fopen(path, "rb");
-  if (!file)
-    perror("fopen");
   size_t got = file ? fread(ids, sizeof *ids, context, file) : 0;
+  if (!file || ferror(file))
+    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+  else if (got < context)
+    fprintf(stderr, "%s: holds %zu token ids, expected the %zu of the context as int32\n", path, got, context);
   if (file)
     fclose(file);
   if (got == context)

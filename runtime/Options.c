@@ -1,5 +1,6 @@
 /*===- Options.c - The command line of the standalone program -------------===*/
 #include "Options.h"
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void take_number(const char *text, int *to) {
   char *end = NULL;
   long value = strtol(text, &end, 10);
   if (end && *end == '\0')
-    *to = (int)value;
+    *to = value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
 static void take(const struct option *option, const char *text, struct ckrt_options *options) {
