@@ -7,7 +7,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace ckjit::tool;
@@ -156,7 +158,16 @@ private:
   SmallVector<int, 3> ignored;
 };
 
+/// The next files opened would take the places of standard streams that the program's parent closed, and what is
+/// printed would go into them. These take the places, the wrong way round, so that printing fails as it did.
+static void takeClosedStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)
+      (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  takeClosedStreams();
   IgnoredSignals ignored;
   InitLLVM init(argc, argv);
   ignored.restore();
