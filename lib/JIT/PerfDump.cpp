@@ -46,11 +46,11 @@ Expected<std::string> makeFolder() {
   if (std::error_code code = sys::fs::make_absolute(base))
     return refused(base, code);
   sys::path::append(base, "ckjit-XXXXXX");
-  // LLVM's maker of unique folders would replace each % of the path.
-  std::string made(base);
-  if (!mkdtemp(made.data()))
+  // LLVM's makers of unique names would also replace each % in the names of the folders around it.
+  std::string folder(base);
+  if (!::mkdtemp(folder.data()))
     return refused(base, std::error_code(errno, std::generic_category()));
-  return made;
+  return folder;
 }
 } // namespace
 
