@@ -6,6 +6,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 using namespace llvm;
@@ -13,7 +14,8 @@ using namespace ckjit;
 
 Error ckjit::checkSampler(const SamplerOptions &o) {
   auto refuse = [](StringRef name, double value, StringRef range) {
-    return createStringError(formatv("{0} is {1}, expected {2}", name, value, range));
+    // All digits that tell the value from others: 1.001 isn't at most 1.
+    return createStringError(name + " is " + fmt::format("{}", value) + ", expected " + range);
   };
   if (!(o.repeatPenalty > 0) || !std::isfinite(o.repeatPenalty))
     return refuse("repeat-penalty", o.repeatPenalty, "a positive number (1: off)");

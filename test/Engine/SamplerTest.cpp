@@ -140,7 +140,8 @@ TEST_CASE("logits that aren't finite and options out of range are refused") {
   CHECK_THAT(message([](SamplerOptions &o) { o.temperature = std::nan(""); }), Catch::Contains("temp is"));
   CHECK_THAT(message([](SamplerOptions &o) { o.topP = 0; }), Catch::Contains("top-p is 0"));
   CHECK_THAT(message([](SamplerOptions &o) { o.topP = 1.5; }), Catch::Contains("top-p is 1.5"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.topP = 1.001; }), Catch::Contains("top-p is 1.001,"));
   CHECK_THAT(message([](SamplerOptions &o) { o.minP = 2; }), Catch::Contains("min-p is 2"));
-  CHECK_THAT(message([](SamplerOptions &o) { o.topK = -3; }), Catch::Contains("top-k is -3"));
+  CHECK_THAT(message([](SamplerOptions &o) { o.topK = -3; }), Catch::Contains("top-k is -3,"));
   CHECK_THAT(message([](SamplerOptions &o) { o.repeatPenalty = 0; }), Catch::Contains("repeat-penalty is 0"));
 }
