@@ -53,7 +53,7 @@ cl::list<int32_t> stopIds("stop", cl::sub(generateCommand), cl::CommaSeparated, 
 Flag<bool> printIds("print-ids", cl::desc("Print ids, also where there is text"));
 Flag<bool> clampIds("clamp-ids", cl::desc("Take an id of a token file out of range as 0 instead of refusing it"));
 ModelFlags source(generateCommand);
-CompileFlags flags(generateCommand);
+CompileFlags flags(generateCommand, Slots::Hide);
 
 SamplerOptions samplerOptions() {
   SamplerOptions options;
@@ -72,6 +72,10 @@ Error checkUsage() {
   int prompts = tokensPath.getNumOccurrences() + (idList.empty() ? 0 : 1) + prompt.getNumOccurrences();
   if (prompts != 1)
     return usageError("give one of --prompt TEXT, --ids N,... and --tokens FILE");
+  if (!vocabularyPath.empty() && !prompt.getNumOccurrences())
+    return usageError("--vocabulary is for --prompt: a prompt of ids is continued by ids");
+  if (clampIds && !tokensPath.getNumOccurrences())
+    return usageError("--clamp-ids is for --tokens: ids given by hand are checked");
   if (count.getNumOccurrences() && count < 1)
     return usageError("-n is " + Twine(count) + ", expected 1 or more");
   if (flags.materialize)
@@ -89,15 +93,14 @@ Error checkIds(ArrayRef<int32_t> ids, StringRef option, int64_t vocab) {
   return Error::success();
 }
 
-/// The vocabulary named or found; none if there is none and none is needed.
+/// The vocabulary named or found; none for a prompt of ids, whatever stands beside the weights.
 Expected<std::optional<Vocabulary>> findVocabulary(int64_t vocab) {
-  std::string path = vocabularyPath.empty() ? Vocabulary::beside(source.weights, vocab) : vocabularyPath.getValue();
-  if (path.empty()) {
-    if (prompt.getNumOccurrences())
-      return createStringError(source.weights + ": --prompt needs a vocabulary, found neither tokenizer.bin nor tok" +
-                               Twine(vocab) + ".bin beside the file; give --vocabulary FILE, or the prompt by --ids");
+  if (!prompt.getNumOccurrences())
     return std::nullopt;
-  }
+  std::string path = vocabularyPath.empty() ? Vocabulary::beside(source.weights, vocab) : vocabularyPath.getValue();
+  if (path.empty())
+    return createStringError(source.weights + ": --prompt needs a vocabulary, found neither tokenizer.bin nor tok" +
+                             Twine(vocab) + ".bin beside the file; give --vocabulary FILE, or the prompt by --ids");
   auto vocabulary = Vocabulary::open(path, vocab);
   if (!vocabulary)
     return vocabulary.takeError();
@@ -218,7 +221,7 @@ Error run() {
   auto session = Session::create(**model);
   if (!session)
     return session.takeError();
-  bool text = *vocabulary && !printIds && prompt.getNumOccurrences();
+  bool text = *vocabulary && !printIds;
   Output output(text ? &**vocabulary : nullptr);
   if (text)
     outs() << prompt;
