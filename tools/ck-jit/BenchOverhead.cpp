@@ -39,7 +39,7 @@ Expected<Steps> stepsOf(const CKIRGraph &graph, const CompileOptions &options) {
 class OverheadBench {
 public:
   static Expected<std::unique_ptr<OverheadBench>> make(const CKIRGraph &graph, const CompileOptions &options,
-                                                       unsigned threads);
+                                                       const LinkOptions &link, unsigned threads);
   /// Times every part once more.
   Error run();
 
@@ -58,7 +58,7 @@ private:
 };
 
 Expected<std::unique_ptr<OverheadBench>> OverheadBench::make(const CKIRGraph &graph, const CompileOptions &options,
-                                                             unsigned threads) {
+                                                             const LinkOptions &link, unsigned threads) {
   auto compiled = compileGraph(graph, "overhead", options);
   if (!compiled)
     return compiled.takeError();
@@ -66,12 +66,12 @@ Expected<std::unique_ptr<OverheadBench>> OverheadBench::make(const CKIRGraph &gr
   if (!arena)
     return arena.takeError();
   std::unique_ptr<OverheadBench> bench(new OverheadBench(std::move(*arena)));
-  auto program = Program::link(std::move(*compiled));
+  auto program = Program::link(std::move(*compiled), link);
   if (!program)
     return program.takeError();
   bench->empty = std::move(*program);
   for (auto [size, made] : {std::pair(threads, &bench->model), std::pair(1u, &bench->single)}) {
-    auto model = Model::create(graph, "overhead", {options, size});
+    auto model = Model::create(graph, "overhead", {options, size, /*cache=*/nullptr, link});
     if (!model)
       return model.takeError();
     *made = std::move(*model);
@@ -151,7 +151,7 @@ Expected<BenchTable> ckjit::tool::benchOverhead(const BenchOptions &options) {
   BenchTable table;
   table.heads = {"model", "threads", "outside kernels, a decoded token", "us", "range"};
   for (unsigned threads : options.threads) {
-    auto bench = OverheadBench::make(graph, compile, threads);
+    auto bench = OverheadBench::make(graph, compile, options.link, threads);
     if (!bench)
       return bench.takeError();
     OverheadBench &b = **bench;

@@ -76,6 +76,10 @@ Error run() {
   bool kernels = what == "kernels";
   if (kernels && overhead)
     return usageError("--overhead is for bench model");
+  if (kernels && decode.getNumOccurrences())
+    return usageError("--decode is for bench model");
+  if (overhead && (decode.getNumOccurrences() || !tokens.empty()))
+    return usageError("--overhead is measured instead of what --tokens and --decode ask for; give it without them");
   auto parsed = options(kernels);
   if (!parsed)
     return parsed.takeError();
