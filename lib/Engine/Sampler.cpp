@@ -44,32 +44,59 @@ void Sampler::penalize(std::vector<Candidate> &candidates, ArrayRef<int32_t> his
   }
 }
 
-/// Sorts by likelihood and cuts by top-k, top-p and min-p; at least one stays.
-void Sampler::keepLikely(std::vector<Candidate> &candidates) const {
+/// Brings those of places `sorted` to count - 1 to the front in the order of their likelihood; in front of `sorted` they
+/// are already.
+void Sampler::sortFront(std::vector<Candidate> &candidates, size_t sorted, size_t count) {
   auto likelier = [](const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
   };
-  size_t keep = options.topK > 0 ? std::min<size_t>(options.topK, candidates.size()) : candidates.size();
-  std::partial_sort(candidates.begin(), candidates.begin() + keep, candidates.end(), likelier);
-  candidates.resize(keep);
-  double sum = 0;
-  for (Candidate &candidate : candidates)
-    sum += candidate.probability = std::exp(candidate.logit - candidates.front().logit);
-  double reached = 0;
-  size_t likely = 0;
-  while (likely < candidates.size() && (likely == 0 || reached < options.topP * sum))
-    reached += candidates[likely++].probability;
-  // Relative to the likeliest, whose probability stands as 1.
-  while (likely > 1 && candidates[likely - 1].probability < options.minP)
-    --likely;
-  candidates.resize(likely);
+  auto from = candidates.begin() + sorted, to = candidates.begin() + count, end = candidates.end();
+  // Few are best picked by a heap, which most of the others don't get into.
+  constexpr size_t kFew = 32;
+  if (count * kFew < candidates.size())
+    return std::partial_sort(from, to, end, likelier);
+  if (to != end)
+    std::nth_element(from, to, end, likelier);
+  std::sort(from, to, likelier);
 }
 
-int32_t Sampler::draw(const std::vector<Candidate> &candidates) {
+/// Cuts by top-k, top-p and min-p; at least one stays. A vocabulary takes longer to sort than to run some models, so
+/// only as much of it is sorted as the cuts need.
+void Sampler::keepLikely(std::vector<Candidate> &candidates, double largest) const {
+  size_t sorted = 0;
+  if (options.topK > 0 && static_cast<uint64_t>(options.topK) < candidates.size()) {
+    sorted = options.topK;
+    sortFront(candidates, 0, sorted);
+    candidates.resize(sorted);
+  }
+  if (options.topP == 1 && options.minP == 0)
+    return;
+  double sum = 0;
+  for (Candidate &candidate : candidates)
+    sum += candidate.probability = std::exp(candidate.logit - largest);
+  if (options.topP < 1) {
+    constexpr size_t kFirst = 64, kGrowth = 4;
+    double reached = 0;
+    size_t likely = 0;
+    for (; likely < candidates.size() && (likely == 0 || reached < options.topP * sum); ++likely) {
+      if (likely == sorted) {
+        sorted = std::min(candidates.size(), std::max(kFirst, kGrowth * likely));
+        sortFront(candidates, likely, sorted);
+      }
+      reached += candidates[likely].probability;
+    }
+    candidates.resize(likely);
+  }
+  // Relative to the likeliest, whose probability stands as 1.
+  llvm::erase_if(candidates, [&](const Candidate &candidate) { return candidate.probability < options.minP; });
+}
+
+int32_t Sampler::draw(const std::vector<Candidate> &candidates, double largest) {
   double sum = 0;
   std::vector<double> upTo;
+  upTo.reserve(candidates.size());
   for (const Candidate &candidate : candidates)
-    upTo.push_back(sum += std::exp((candidate.logit - candidates.front().logit) / options.temperature));
+    upTo.push_back(sum += std::exp((candidate.logit - largest) / options.temperature));
   // 53 random bits: the standard's distributions differ from library to library.
   double at = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
   size_t chosen = std::upper_bound(upTo.begin(), upTo.end(), at) - upTo.begin();
@@ -149,10 +176,11 @@ Expected<int32_t> Sampler::next(ArrayRef<float> logits, ArrayRef<int32_t> histor
   for (auto [id, logit] : enumerate(logits))
     candidates.push_back({static_cast<int32_t>(id), logit});
   penalize(candidates, history);
+  auto best = std::max_element(candidates.begin(), candidates.end(),
+                               [](const Candidate &a, const Candidate &b) { return a.logit < b.logit; });
   if (options.temperature == 0)
-    return std::max_element(candidates.begin(), candidates.end(),
-                            [](const Candidate &a, const Candidate &b) { return a.logit < b.logit; })
-        ->id;
-  keepLikely(candidates);
-  return draw(candidates);
+    return best->id;
+  double largest = best->logit;
+  keepLikely(candidates, largest);
+  return draw(candidates, largest);
 }

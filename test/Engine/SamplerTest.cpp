@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <map>
+#include <random>
+#include <set>
 
 using namespace ckjit;
 using namespace ckjit::test;
@@ -97,6 +100,84 @@ TEST_CASE("top-k, top-p and min-p cut the tail and keep the proportions") {
   CHECK(std::abs(ofP.at(4) - 0.15 / 0.85) <= margin(0.15 / 0.85));
   CHECK(ofM.size() == 3);
   CHECK(std::abs(ofM.at(3) - 0.2 / 0.85) <= margin(0.2 / 0.85));
+}
+
+namespace {
+/// Logits of a large vocabulary, a few of them far above the others as a trained model's are.
+std::vector<float> manyLogits(size_t count) {
+  std::mt19937 random(5);
+  std::vector<float> logits(count);
+  for (size_t id = 0; id < count; ++id)
+    logits[id] = static_cast<float>(random() % 4096) / 512.0f + (random() % 256 == 0 ? 6.0f : 0.0f);
+  return logits;
+}
+
+/// The ids that may be drawn, found by sorting all of them.
+std::set<int32_t> keptPlainly(const SamplerOptions &o, const std::vector<float> &logits) {
+  std::vector<std::pair<double, int32_t>> all; // negated logit: the likeliest first, the lower id of equals
+  for (size_t id = 0; id < logits.size(); ++id)
+    all.push_back({-static_cast<double>(logits[id]), static_cast<int32_t>(id)});
+  std::sort(all.begin(), all.end());
+  if (o.topK > 0 && static_cast<size_t>(o.topK) < all.size())
+    all.resize(static_cast<size_t>(o.topK));
+  double sum = 0, reached = 0;
+  for (const auto &[negated, id] : all)
+    sum += std::exp(all.front().first - negated);
+  std::set<int32_t> kept;
+  for (const auto &[negated, id] : all) {
+    const double probability = std::exp(all.front().first - negated);
+    if (o.topP < 1 && !kept.empty() && reached >= o.topP * sum)
+      break;
+    reached += probability;
+    if (probability >= o.minP)
+      kept.insert(id);
+  }
+  return kept;
+}
+} // namespace
+
+TEST_CASE("the cuts of a large vocabulary keep what sorting all of it does") {
+  const std::vector<float> logits = manyLogits(3000);
+  for (int64_t topK : {0, 1, 64, 65, 300, 5000})
+    for (double topP : {1.0, 0.97, 0.6, 0.01})
+      for (double minP : {0.0, 0.002, 0.5, 1.0}) {
+        INFO("top-k " << topK << ", top-p " << topP << ", min-p " << minP);
+        SamplerOptions options;
+        options.topK = topK, options.topP = topP, options.minP = minP;
+        options.temperature = 1e6; // all that are left are equally likely
+        const std::set<int32_t> kept = keptPlainly(options, logits);
+        Sampler sampler(options);
+        std::set<int32_t> drawn;
+        for (size_t i = 0; i < 12 * kept.size() + 20 && (i < 400 || drawn.size() < kept.size()); ++i)
+          drawn.insert(must(sampler.next(logits, {})));
+        CHECK(std::includes(kept.begin(), kept.end(), drawn.begin(), drawn.end()));
+        if (kept.size() <= 100)
+          CHECK(drawn == kept);
+      }
+}
+
+TEST_CASE("a draw from a large vocabulary takes less than sorting it") {
+  const std::vector<float> logits = manyLogits(49152);
+  constexpr int kTimes = 10;
+  std::clock_t start = std::clock();
+  for (int i = 0; i < kTimes; ++i) {
+    std::vector<std::pair<double, int32_t>> all;
+    for (size_t id = 0; id < logits.size(); ++id)
+      all.push_back({-static_cast<double>(logits[id]), static_cast<int32_t>(id)});
+    std::sort(all.begin(), all.end());
+    CHECK(all.front().first <= all.back().first);
+  }
+  const std::clock_t sorting = std::clock() - start;
+  for (auto [topP, minP] : {std::pair(1.0, 0.0), std::pair(0.5, 0.0), std::pair(1.0, 0.05)}) {
+    INFO("top-p " << topP << ", min-p " << minP);
+    SamplerOptions options;
+    options.temperature = 0.8, options.topP = topP, options.minP = minP;
+    Sampler sampler(options);
+    start = std::clock();
+    for (int i = 0; i < kTimes; ++i)
+      must(sampler.next(logits, {}));
+    CHECK(std::clock() - start < sorting / 2);
+  }
 }
 
 TEST_CASE("recent ids become less likely, positive and negative logits alike") {

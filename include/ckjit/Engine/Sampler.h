@@ -38,8 +38,9 @@ private:
     double probability = 0;
   };
   void penalize(std::vector<Candidate> &candidates, llvm::ArrayRef<int32_t> history) const;
-  void keepLikely(std::vector<Candidate> &candidates) const;
-  int32_t draw(const std::vector<Candidate> &candidates);
+  static void sortFront(std::vector<Candidate> &candidates, size_t sorted, size_t count);
+  void keepLikely(std::vector<Candidate> &candidates, double largest) const;
+  int32_t draw(const std::vector<Candidate> &candidates, double largest);
 
   SamplerOptions options;
   std::mt19937_64 random;
