@@ -134,13 +134,15 @@ Expected<int64_t> tokensToGenerate(int64_t prompt, int64_t context) {
 class Output {
 public:
   explicit Output(const Vocabulary *vocabulary) : vocabulary(vocabulary) {}
-  void write(int32_t previous, int32_t id) {
+  /// False where nobody can read it any more.
+  [[nodiscard]] bool write(int32_t previous, int32_t id) {
     if (vocabulary)
       outs() << vocabulary->decode(previous, id);
     else
       outs() << (written ? " " : "") << id;
     outs().flush();
     written = true;
+    return !outs().has_error();
   }
   void end() {
     if (written)
@@ -178,7 +180,8 @@ Error generate(Session &session, std::vector<int32_t> ids, int64_t most, Output 
       return next.takeError();
     if (is_contained(stopIds, *next))
       break;
-    output.write(ids.back(), *next);
+    if (!output.write(ids.back(), *next))
+      break;
     ids.push_back(*next);
   }
   double decode = secondsSince(start);
