@@ -66,6 +66,18 @@ SamplerOptions samplerOptions() {
   return options;
 }
 
+/// Whether each id may be one of a model's `vocab`; before there is a model, of any.
+Error checkIds(ArrayRef<int32_t> ids, StringRef option, std::optional<int64_t> vocab) {
+  for (auto [place, id] : enumerate(ids)) {
+    std::string wrong = ("--" + option + ": id " + Twine(id) + " at place " + Twine(place) + ", expected ").str();
+    if (id < 0)
+      return usageError(wrong + "0 or more");
+    if (vocab && id >= *vocab)
+      return createStringError(wrong + "0 to " + Twine(*vocab - 1) + ", the vocabulary of " + source.weights);
+  }
+  return Error::success();
+}
+
 Error checkUsage() {
   if (Error error = source.check())
     return error;
@@ -80,16 +92,12 @@ Error checkUsage() {
     return usageError("-n is " + Twine(count) + ", expected 1 or more");
   if (flags.materialize)
     return usageError("--materialize is for run: generate has no slots to show");
+  if (Error error = checkIds(std::vector<int32_t>(idList), "ids", std::nullopt))
+    return error;
+  if (Error error = checkIds(std::vector<int32_t>(stopIds), "stop", std::nullopt))
+    return error;
   if (Error error = checkSampler(samplerOptions()))
     return usageError("--" + toString(std::move(error)));
-  return Error::success();
-}
-
-Error checkIds(ArrayRef<int32_t> ids, StringRef option, int64_t vocab) {
-  for (auto [place, id] : enumerate(ids))
-    if (id < 0 || id >= vocab)
-      return usageError("--" + option + ": id " + Twine(id) + " at place " + Twine(place) + ", expected 0 to " +
-                        Twine(vocab - 1));
   return Error::success();
 }
 
