@@ -74,13 +74,18 @@ Expected<std::shared_ptr<PerfDump>> PerfDump::create() {
 /// Never written through, and nothing in it runs: only the event counts, for which perf asks that it be executable.
 Error PerfDump::map() {
   void *page = mmap(nullptr, sys::Process::getPageSizeEstimate(), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
-  if (page == MAP_FAILED)
+  failed = page == MAP_FAILED;
+  if (failed)
     return refused(path, std::error_code(errno, std::generic_category()));
   marker = page;
   return Error::success();
 }
 
 PerfDump::~PerfDump() {
+  if (failed) {
+    (void)::unlink(path.c_str());
+    (void)::rmdir(sys::path::parent_path(path).str().c_str());
+  }
   support::endian::Writer out(stream, endianness::little);
   out.write<uint32_t>(CodeClose);
   out.write(kRecordBytes);
@@ -95,6 +100,7 @@ Error PerfDump::flush() {
   stream.flush();
   if (!stream.has_error())
     return Error::success();
+  failed = true;
   std::error_code code = stream.error();
   stream.clear_error();
   return refused(path, code);

@@ -41,6 +41,7 @@ private:
   std::string path;
   llvm::raw_fd_ostream stream;
   int file;
+  bool failed = false;    ///< not all of it could be written: there is no program that it tells of
   void *marker = nullptr; ///< a page of the file, mapped: perf finds the file by that event
   uint64_t functions = 0;
 };

@@ -214,6 +214,7 @@ TEST_CASE("a jitdump that can't be written is an error") {
       message = linkError(someModel(), {.perf = true});
     }
     CHECK_THAT(message, Contains("perf: can't write " + dir.path) && Contains("File too large"));
+    CHECK(findDumps(dir.path).empty()); // nothing half written stays
   }
 }
 
