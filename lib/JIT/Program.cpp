@@ -47,8 +47,14 @@ Expected<Program::Entry> Program::State::find(JITDylib &library, StringRef name)
   std::optional<Expected<ExecutorSymbolDef>> symbol;
   auto lookUp = [&] { symbol.emplace(session->lookup({&library}, session->intern(name))); };
   debugger ? debugger->collect(lookUp) : lookUp();
-  if (!*symbol)
-    return joinErrors(symbol->takeError(), std::exchange(reported, Error::success()));
+  if (!*symbol) {
+    Error missing = symbol->takeError(), reason = std::exchange(reported, Error::success());
+    if (!reason)
+      return missing;
+    // What was reported says why; that a symbol can't be had is all that the lookup knows.
+    consumeError(std::move(missing));
+    return reason;
+  }
   return (*symbol)->getAddress().toPtr<Entry>();
 }
 
