@@ -190,14 +190,6 @@ TEST_CASE("perf's jitdump holds every function's name and the code that stands i
   }
 }
 
-TEST_CASE("a jitdump stands where it is asked for, whatever the folder is called") {
-  const TempDir dir;
-  const std::string place = dir.file("50% of");
-  const Environment variable("JITDUMPDIR", place);
-  const std::unique_ptr<Program> program = linkModel({.perf = true});
-  CHECK(findDumps(place).size() == 1);
-}
-
 TEST_CASE("a jitdump that can't be written is an error") {
   const TempDir dir;
   writeBytes(dir.file("file"), "");

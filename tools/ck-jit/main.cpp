@@ -172,6 +172,8 @@ int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   ignored.restore();
   ckjit::removeTemporaryFilesOnSignals();
+  // A file that grows beyond a limit is a failed write: an error with its path, or only a warning, and no crash.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   hideForeignOptions();
   return finish(dispatch(ArrayRef<const char *>(argv, argc)));
 }
