@@ -28,6 +28,10 @@ Error ckjit::capi::notNull(const void *argument, StringRef name) {
   return argument ? Error::success() : fail(CKJIT_INVALID_ARGUMENT, name + " is NULL");
 }
 
+Error ckjit::capi::notEmpty(const char *path, StringRef name) {
+  return !path || *path ? Error::success() : fail(CKJIT_INVALID_ARGUMENT, name + " is empty, expected a path");
+}
+
 namespace {
 /// A thread's last error. A message that there is no memory for is a constant one.
 struct LastError {

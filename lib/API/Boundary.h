@@ -30,6 +30,8 @@ llvm::Error withStatus(ckjit_status status, llvm::Error error);
 
 /// Error that names the function's argument if it is NULL.
 llvm::Error notNull(const void *argument, llvm::StringRef name);
+/// Error that names the path if it is "": NULL means none.
+llvm::Error notEmpty(const char *path, llvm::StringRef name);
 
 /// Runs the body of a C function: its error, or what it throws, becomes the thread's last error and the status.
 int guard(llvm::function_ref<llvm::Error()> body);

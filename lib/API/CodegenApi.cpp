@@ -77,6 +77,8 @@ static Error emitTo(const CKIRGraph *forward, const char *path, int mode) {
     return error;
   if (Error error = notNull(path, "path"))
     return error;
+  if (Error error = notEmpty(path, "path"))
+    return error;
   if (mode != CK_EMIT_STANDALONE && mode != CK_EMIT_LIBRARY)
     return fail(CKJIT_INVALID_ARGUMENT, "mode is " + Twine(mode) + ", expected a CKEmitMode, 0 or 1");
   auto graph = toGraph(*forward, "forward");

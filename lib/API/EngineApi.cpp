@@ -42,6 +42,8 @@ static Expected<std::unique_ptr<ckjit_engine>> createEngine(const ckjit_engine_o
   if (options->threads > ThreadTeam::kMaxThreads)
     return fail(CKJIT_INVALID_ARGUMENT, "threads is " + Twine(options->threads) + ", expected at most " +
                                             Twine(ThreadTeam::kMaxThreads));
+  if (Error error = notEmpty(options->cache_dir, "cache_dir"))
+    return error;
   StringRef cpu = options->target_cpu ? options->target_cpu : engineDefaults().target_cpu;
   auto target = describeTarget(cpu);
   if (!target)

@@ -181,6 +181,10 @@ Error checkModelOptions(const ckjit_model_options &options) {
     return fail(CKJIT_INVALID_ARGUMENT, "context is " + Twine(options.context) + ", expected 0 or more");
   if (options.checksum < CKJIT_CHECKSUM_AUTO || options.checksum > CKJIT_CHECKSUM_NEVER)
     return fail(CKJIT_INVALID_ARGUMENT, "checksum is " + Twine(options.checksum) + ", expected a ckjit_checksum, 0 to 2");
+  if (Error error = notEmpty(options.config_path, "config_path"))
+    return error;
+  if (Error error = notEmpty(options.ir_path, "ir_path"))
+    return error;
   if (options.config_path && options.ir_path)
     return fail(CKJIT_INVALID_ARGUMENT, "config_path and ir_path are both given, expected one: an IR file holds its config");
   return Error::success();
@@ -242,6 +246,8 @@ int ckjit_model_open(ckjit_engine *engine, const char *weights_path, const ckjit
                      ckjit_model **model) {
   return create<ckjit_model>(model, "model", [&]() -> Expected<std::unique_ptr<ckjit_model>> {
     if (Error error = notNull(weights_path, "weights_path"))
+      return error;
+    if (Error error = notEmpty(weights_path, "weights_path"))
       return error;
     return openModel(engine, options,
                      [&](Opening &opening, const ckjit_model_options &) { return opening.open(weights_path); });

@@ -37,6 +37,8 @@ int ckjit_vocabulary_load(const char *path, int64_t size, ckjit_vocabulary **voc
   return create<ckjit_vocabulary>(vocabulary, "vocabulary", [&]() -> Expected<std::unique_ptr<ckjit_vocabulary>> {
     if (Error error = notNull(path, "path"))
       return error;
+    if (Error error = notEmpty(path, "path"))
+      return error;
     if (size < 1)
       return fail(CKJIT_INVALID_ARGUMENT, "size is " + Twine(size) + ", expected 1 or more");
     return load(path, size);

@@ -150,6 +150,18 @@ void passNonsense() {
   fails(ckjit_model_open(h.engine.get(), "x", &open, &model), kBad, "both given");
   fails(ckjit_model_open(h.engine.get(), "/proc/self/mem", nullptr, &model), CKJIT_FILE_ERROR, "/proc/self/mem");
   fails(ckjit_model_open(h.engine.get(), "/", nullptr, &model), CKJIT_FILE_ERROR, "/");
+  // An empty path is no path, and isn't NULL either.
+  fails(ckjit_model_open(h.engine.get(), "", nullptr, &model), kBad, "weights_path is empty");
+  open = ckjit_model_default_options();
+  open.config_path = "";
+  fails(ckjit_model_open(h.engine.get(), "x", &open, &model), kBad, "config_path is empty");
+  open = ckjit_model_default_options();
+  open.ir_path = "";
+  fails(ckjit_model_open(h.engine.get(), "x", &open, &model), kBad, "ir_path is empty");
+  ckjit_engine_options options = ckjit_engine_default_options();
+  ckjit_engine *engine = nullptr;
+  options.cache_dir = "";
+  fails(ckjit_engine_create(&options, &engine), kBad, "cache_dir is empty");
   // More address space than there is.
   const char *const huge = R"({"num_hidden_layers": 4, "hidden_size": 1048576, "intermediate_size": 1048576,
     "num_attention_heads": 1, "vocab_size": 1000000, "max_position_embeddings": 100000000})";
@@ -159,6 +171,7 @@ void passNonsense() {
   fails(ckjit_vocabulary_of_model(h.model.get(), &vocabulary), CKJIT_FILE_ERROR, "a random model has no vocabulary");
   fails(ckjit_vocabulary_load("/nowhere", 300, &vocabulary), CKJIT_FILE_ERROR, "/nowhere");
   fails(ckjit_vocabulary_load("/nowhere", 0, &vocabulary), kBad, "size is 0");
+  fails(ckjit_vocabulary_load("", 300, &vocabulary), kBad, "path is empty");
 }
 } // namespace
 

@@ -190,6 +190,7 @@ TEST_CASE("emit_runtime of what can't be is -1 with the reason, and no file") {
   };
   refuses(nullptr, path.c_str(), 1, "forward is NULL");
   refuses(&graph.graph, nullptr, 1, "path is NULL");
+  refuses(&graph.graph, "", 1, "path is empty");
   refuses(&graph.graph, path.c_str(), 2, "mode is 2, expected a CKEmitMode");
   graph.nodes[3].op = CK_OP_ADD_BWD;
   refuses(&graph.graph, path.c_str(), 1, "ADD_BWD");
