@@ -51,11 +51,11 @@ Error tieToCpu(std::thread &thread, unsigned cpu, unsigned tid, unsigned threads
 
 } // namespace
 
-ThreadTeam::ThreadTeam(unsigned threads, bool oversubscribed)
+ThreadTeam::ThreadTeam(unsigned threads, bool oversubscribed, BarrierKind barrier)
     : threads(threads), process(getpid()),
       barrierPatience(oversubscribed ? Patience{0, 20'000} : Patience{30'000, 1'000'000}),
       idlePatience(oversubscribed ? Patience{0, 20'000} : Patience{60'000, 100'000}),
-      arrivals(threads <= kMostMeeting ? new Arrival[threads] : nullptr) {}
+      arrivals(barrier == BarrierKind::Meet ? new Arrival[threads] : nullptr) {}
 
 Expected<std::unique_ptr<ThreadTeam>> ThreadTeam::create(unsigned threads, const ThreadTeamOptions &options) {
   const unsigned cores = usableCores();
@@ -65,7 +65,10 @@ Expected<std::unique_ptr<ThreadTeam>> ThreadTeam::create(unsigned threads, const
     return createStringError(
         formatv("thread team: asked for {0} threads, expected 0 (all usable cores, here {1}) to {2}", threads, cores,
                 kMaxThreads));
-  std::unique_ptr<ThreadTeam> team(new ThreadTeam(threads, threads > cores));
+  BarrierKind barrier = options.barrier;
+  if (barrier == BarrierKind::Choose)
+    barrier = threads <= kMostMeeting ? BarrierKind::Meet : BarrierKind::Count;
+  std::unique_ptr<ThreadTeam> team(new ThreadTeam(threads, threads > cores, barrier));
   if (Error error = team->start(options))
     return error;
   return team;

@@ -14,10 +14,18 @@
 
 namespace ckjit {
 
+/// How the threads of a team wait for each other.
+enum class BarrierKind : uint8_t {
+  Choose, ///< Meet in a small team, else Count
+  Meet,   ///< each writes a line of its own and reads the others'
+  Count   ///< on one counter, and the last wakes all
+};
+
 struct ThreadTeamOptions {
   /// Ties worker i to the i-th CPU that the creating thread may run on. The caller of
   /// run() (thread 0) is never tied.
   bool pin = false;
+  BarrierKind barrier = BarrierKind::Choose;
 };
 
 /// A fixed team for SPMD programs (DESIGN 2.3): all threads run the same body at once,
@@ -67,7 +75,7 @@ private:
     std::atomic<uint32_t> epoch{0}; ///< barriers that its thread has come to
   };
 
-  ThreadTeam(unsigned threads, bool oversubscribed);
+  ThreadTeam(unsigned threads, bool oversubscribed, BarrierKind barrier);
   llvm::Error start(const ThreadTeamOptions &options);
   void work(unsigned tid);
   void meet();
