@@ -1,9 +1,11 @@
 //===- ArenaPlan.cpp - Lays out the arena ---------------------------------===//
 #include "ckjit/Layout/ArenaPlan.h"
 #include "BufferTable.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 using namespace ckjit;
@@ -11,7 +13,6 @@ using namespace ckjit::layout;
 
 namespace {
 constexpr int64_t kCacheLineBytes = 64;
-constexpr int64_t kElementBytes = 4;
 /// The seed's node ids hold the layer in 16 bits.
 constexpr int64_t kMaxLayers = 65535;
 
@@ -20,7 +21,7 @@ class Cursor {
 public:
   /// Gives `buffer` its offset and bytes; false when either passes 2^63.
   bool place(Buffer &buffer) {
-    std::optional<int64_t> bytes = sizeOf(buffer);
+    std::optional<int64_t> bytes = storedBytes(buffer.shape, buffer.type);
     std::optional<int64_t> start = roundedOffset();
     std::optional<int64_t> end = bytes && start ? checkedAdd(*start, *bytes) : std::nullopt;
     if (!end)
@@ -29,13 +30,6 @@ public:
     buffer.bytes = *bytes;
     offset = *end;
     return true;
-  }
-
-  static std::optional<int64_t> sizeOf(const Buffer &buffer) {
-    std::optional<int64_t> bytes = kElementBytes;
-    for (int64_t extent : buffer.shape)
-      bytes = bytes ? checkedMul(*bytes, extent) : std::nullopt;
-    return bytes;
   }
 
   std::optional<int64_t> roundedOffset() const {
@@ -72,14 +66,23 @@ Buffer describe(const BufferRow &row, int layer, const ModelConfig &config) {
   return buffer;
 }
 
-Error placeRows(Scope scope, int layer, Cursor &cursor, const PlanOptions &options, ArenaPlan &plan) {
+/// What is known of weights by (name, layer), where not all of them are fp32.
+using WeightTable = std::map<std::pair<std::string, int>, std::pair<const TensorSpec *, DType>>;
+
+Error placeRows(Scope scope, int layer, Cursor &cursor, const PlanOptions &options, const WeightTable &weights,
+                ArenaPlan &plan) {
   for (const BufferRow &row : rowsOf(scope)) {
     Buffer buffer = describe(row, layer, plan.config);
+    if (auto weight = weights.find({buffer.name, layer}); weight != weights.end()) {
+      buffer.shape = weight->second.first->shape;
+      buffer.type = weight->second.second;
+    }
     buffer.allocated = wanted(row.when, plan.config, options);
     if (!row.aliasOf.empty()) {
       const Buffer *target = plan.find(row.aliasOf, layer);
       buffer.offset = target->offset;
       buffer.bytes = target->bytes;
+      buffer.type = target->type;
     } else if (buffer.allocated && !cursor.place(buffer)) {
       return tooLarge(buffer);
     }
@@ -95,12 +98,19 @@ Expected<ArenaPlan> ckjit::planArena(const ModelConfig &config, const PlanOption
                                      kMaxLayers));
   ArenaPlan plan;
   plan.config = config;
+  if (Error error = checkWeightTypes(config, options.weightTypes, "arena"))
+    return error;
+  std::vector<TensorSpec> tensors = options.weightTypes.empty() ? std::vector<TensorSpec>()
+                                                                : weightTensors(config, options.weightTypes);
+  WeightTable weights;
+  for (auto [spec, type] : zip_equal(tensors, options.weightTypes))
+    weights[{spec.name, spec.layer}] = {&spec, type};
   Cursor cursor;
-  if (Error error = placeRows(Scope::Global, -1, cursor, options, plan))
+  if (Error error = placeRows(Scope::Global, -1, cursor, options, weights, plan))
     return error;
   plan.layersStart = cursor.offset;
   for (int64_t layer = 0; layer < config.numLayers; ++layer)
-    if (Error error = placeRows(Scope::Layer, static_cast<int>(layer), cursor, options, plan))
+    if (Error error = placeRows(Scope::Layer, static_cast<int>(layer), cursor, options, weights, plan))
       return error;
   std::optional<int64_t> total = cursor.roundedOffset();
   if (!total)

@@ -1,6 +1,7 @@
 //===- WeightTensors.cpp - The weight file's tensors, in its order --------===//
 #include "BufferTable.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace ckjit;
@@ -29,7 +30,7 @@ TensorSpec specOf(StringRef name, int layer, const ModelConfig &config) {
 }
 } // namespace
 
-std::vector<TensorSpec> ckjit::weightTensors(const ModelConfig &config) {
+std::vector<TensorSpec> ckjit::weightTensors(const ModelConfig &config, const WeightTypes &types) {
   std::vector<TensorSpec> tensors;
   for (StringRef name : kFirst)
     tensors.push_back(specOf(name, -1, config));
@@ -43,7 +44,41 @@ std::vector<TensorSpec> ckjit::weightTensors(const ModelConfig &config) {
     }
   for (StringRef name : kLast)
     tensors.push_back(specOf(name, -1, config));
+  for (auto [spec, type] : zip(tensors, types))
+    if (spec.name == "wo" && formatOf(type).isQuantized()) {
+      spec.shape = {config.alignedHidden(), config.numHeads * config.alignedHead()};
+      spec.logical = {config.hiddenSize, config.numHeads * config.headDim()};
+    }
   return tensors;
+}
+
+std::string ckjit::tensorLabel(const TensorSpec &spec) {
+  return spec.layer < 0 ? spec.name : formatv("layer {0} {1}", spec.layer, spec.name).str();
+}
+
+Error ckjit::checkWeightTypes(const ModelConfig &config, const WeightTypes &types, StringRef where) {
+  if (types.empty())
+    return Error::success();
+  std::vector<TensorSpec> tensors = weightTensors(config);
+  if (types.size() != tensors.size())
+    return createStringError(
+        formatv("{0}: found types of {1} weights, expected {2}, one a tensor", where, types.size(), tensors.size()));
+  for (auto [spec, type] : zip_equal(tensors, types)) {
+    if (type == DType::FP32)
+      continue;
+    if (!findWeightFormat(static_cast<uint8_t>(type)) || !mayBeQuantized(spec.name))
+      return createStringError(formatv("{0}: {1} is {2}, expected {3}", where, tensorLabel(spec), dtypeName(type),
+                                       mayBeQuantized(spec.name) ? "a format that weights have" : "fp32"));
+    int64_t row = spec.name == "wo" ? config.numHeads * config.alignedHead() : spec.shape.back();
+    const WeightFormat &format = formatOf(type);
+    if (row % format.elements != 0)
+      return createStringError(
+          formatv("{0}: {1} is {2}, whose blocks are {3} weights, and its rows are {4}, {5} blocks and {6} weights; "
+                  "choose another type for it",
+                  where, tensorLabel(spec), format.name, format.elements, row, row / format.elements,
+                  row % format.elements));
+  }
+  return Error::success();
 }
 
 int64_t TensorSpec::elements() const {

@@ -173,6 +173,13 @@ private:
 BumpFile::BumpFile() = default;
 BumpFile::~BumpFile() = default;
 
+WeightTypes BumpFile::weightTypes() const {
+  WeightTypes types;
+  for (const BumpTensor &tensor : tensors)
+    types.push_back(tensor.dtype);
+  return all_of(types, [](DType type) { return type == DType::FP32; }) ? WeightTypes() : types;
+}
+
 Expected<std::unique_ptr<BumpFile>> BumpFile::open(StringRef path, const BumpOpenOptions &options) {
   Expected<std::unique_ptr<RegularFile>> file = RegularFile::open(path);
   if (!file)

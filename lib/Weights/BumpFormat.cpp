@@ -30,8 +30,6 @@ constexpr Field64 kFields64[] = {
     {&BumpHeader::alignedEmbed, 40}, {&BumpHeader::alignedHead, 48}, {&BumpHeader::alignedContext, 56}};
 constexpr size_t kChecksumOffset = 64;
 
-constexpr StringLiteral kDTypeNames[] = {"fp32", "bf16", "fp16", "int8", "int4", "q4_0", "q4_1",
-                                         "q4_k", "q6_k", "q8_0", "q8_k", "q5_0", "q5_1"};
 } // namespace
 
 BumpHeader ckjit::weights::decodeHeader(const HeaderBytes &bytes) {
@@ -81,36 +79,7 @@ std::array<uint8_t, kFooterBytes> ckjit::weights::encodeFooter(StringRef json) {
   return bytes;
 }
 
-bool ckjit::weights::mayBeQuantized(StringRef tensorName) {
-  return StringSwitch<bool>(tensorName)
-      .Cases({"token_emb", "wq", "wk", "wv", "wo", "w1", "w2"}, true)
-      .Default(false);
-}
-
-BlockShape ckjit::weights::blockShape(DType dtype) {
-  switch (dtype) {
-  case DType::Q4_K: return {256, 144};
-  case DType::Q6_K: return {256, 210};
-  default: return {1, 4};
-  }
-}
-
-std::optional<uint64_t> ckjit::weights::storedBytes(int64_t elements, DType dtype) {
-  BlockShape block = blockShape(dtype);
-  int64_t blocks = elements / block.elements + (elements % block.elements != 0);
-  std::optional<int64_t> bytes = checkedMul(blocks, block.bytes);
-  return bytes ? std::optional<uint64_t>(*bytes) : std::nullopt;
-}
-
-std::string ckjit::weights::tensorLabel(const TensorSpec &spec) {
-  return spec.layer < 0 ? spec.name : formatv("layer {0} {1}", spec.layer, spec.name).str();
-}
-
 std::string ckjit::weights::hex(ArrayRef<uint8_t> bytes) { return toHex(bytes, /*LowerCase=*/true); }
-
-StringRef ckjit::dtypeName(uint8_t code) {
-  return code < std::size(kDTypeNames) ? StringRef(kDTypeNames[code]) : StringRef("unknown");
-}
 
 StringRef ckjit::bumpKindName(BumpKind kind) {
   switch (kind) {

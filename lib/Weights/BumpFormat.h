@@ -34,22 +34,6 @@ std::array<uint8_t, kFooterBytes> encodeFooter(llvm::StringRef json);
 /// Entries of the dtype table of a model of `layers` layers.
 constexpr uint64_t tableEntries(uint64_t layers) { return kTensorsPerLayer * layers + kTensorsOutsideLayers; }
 
-/// May the tensor of that name be quantized (SPEC 2.1)?
-bool mayBeQuantized(llvm::StringRef tensorName);
-
-/// Bytes that `elements` elements of a runnable dtype (fp32, q4_k, q6_k) take; none when it overflows 2^63.
-std::optional<uint64_t> storedBytes(int64_t elements, DType dtype);
-
-/// Elements and bytes of one block of fp32, q4_k or q6_k.
-struct BlockShape {
-  int64_t elements;
-  int64_t bytes;
-};
-BlockShape blockShape(DType dtype);
-
-/// "layer 3 wq", "token_emb".
-std::string tensorLabel(const TensorSpec &spec);
-
 /// Lower-case hexadecimal.
 std::string hex(llvm::ArrayRef<uint8_t> bytes);
 

@@ -39,13 +39,18 @@ public:
     return tensorLabel(named);
   }
 
-  /// Bytes of tensor i, or none when they pass 2^63.
+  /// Bytes of tensor i, or none when they pass 2^63. Its rows are whole blocks (checkTypes).
   std::optional<int64_t> bytes(uint64_t i) const {
-    std::optional<int64_t> elements = 1;
-    for (int64_t extent : spec(i).shape)
-      elements = elements ? checkedMul(*elements, extent) : std::nullopt;
-    std::optional<uint64_t> stored = elements ? storedBytes(*elements, dtype(i)) : std::nullopt;
-    return stored ? std::optional<int64_t>(*stored) : std::nullopt;
+    const TensorSpec &tensor = spec(i);
+    // A quantized wo has the same number of weights in rows of another length, fewer than 2^63 in any case.
+    if (tensor.name == "wo" && formatOf(dtype(i)).isQuantized())
+      return storedBytes({pattern.front().shape.back(), rowLength(i)}, dtype(i));
+    return storedBytes(tensor.shape, dtype(i));
+  }
+  /// Weights of a row of tensor i, were it quantized.
+  int64_t rowLength(uint64_t i) const {
+    const TensorSpec &tensor = spec(i);
+    return tensor.name == "wo" ? tensor.shape[0] * tensor.shape[2] : tensor.shape.back();
   }
 
 private:
@@ -59,39 +64,28 @@ private:
   std::vector<TensorSpec> pattern;
 };
 
-Error checkCodes(StringRef path, const Slots &slots, ArrayRef<uint8_t> dtypes) {
-  for (uint64_t i = 0; i < dtypes.size(); ++i) {
-    bool quantizable = mayBeQuantized(slots.spec(i).name);
-    DType dtype = slots.dtype(i);
-    if (dtype == DType::FP32 || (quantizable && (dtype == DType::Q4_K || dtype == DType::Q6_K)))
-      continue;
-    return fieldError(path, formatv("dtype table entry {0} ({1})", i, slots.label(i)).str(),
-                      formatv("{0} ({1})", dtypes[i], dtypeName(dtypes[i])).str(),
-                      quantizable ? "0 (fp32), 7 (q4_k) or 8 (q6_k)" : "0 (fp32)");
-  }
-  return Error::success();
+/// "fp32, bf16, ..." with their codes: what the message of a wrong code expects.
+std::string expectedCodes(bool quantizable) {
+  std::string text;
+  for (const WeightFormat &format : weightFormats())
+    if (quantizable || format.type == DType::FP32)
+      text += formatv("{0}{1} ({2})", text.empty() ? "" : ", ", static_cast<int>(format.type), format.name).str();
+  return text;
 }
 
-/// SPEC 2.3: with any quantized weight, rows must be whole blocks.
-Error checkBlockRules(StringRef path, const ModelConfig &config, const Slots &slots, ArrayRef<uint8_t> dtypes) {
-  const int64_t block = blockShape(DType::Q4_K).elements;
-  auto notBlocks = [&](StringRef dim, int64_t value, uint64_t i) {
-    return fieldError(path, dim, Twine(value),
-                      formatv("a multiple of {0}, because {1} is {2}", block, slots.label(i), dtypeName(dtypes[i]))
-                          .str());
-  };
+/// Each tensor has a type that it may have, and the rows of a quantized one are whole blocks.
+Error checkTypes(StringRef path, const Slots &slots, ArrayRef<uint8_t> dtypes) {
   for (uint64_t i = 0; i < dtypes.size(); ++i) {
-    if (slots.dtype(i) == DType::FP32)
-      continue;
-    if (config.alignedHidden() % block != 0)
-      return notBlocks("aligned embed_dim", config.alignedHidden(), i);
-    if (config.alignedIntermediate() % block != 0)
-      return notBlocks("aligned intermediate size", config.alignedIntermediate(), i);
-    int64_t concatenated = config.numHeads * config.alignedHead();
-    if (slots.spec(i).name == "wo" && concatenated != config.alignedHidden())
-      return fieldError(path, "num_heads times aligned head_dim", Twine(concatenated),
-                        formatv("{0}, the aligned embed_dim, because {1} is {2}", config.alignedHidden(),
-                                slots.label(i), dtypeName(dtypes[i]))
+    const WeightFormat *format = findWeightFormat(dtypes[i]);
+    bool quantizable = mayBeQuantized(slots.spec(i).name);
+    if (!format || (format->type != DType::FP32 && !quantizable))
+      return fieldError(path, formatv("dtype table entry {0} ({1})", i, slots.label(i)).str(),
+                        formatv("{0} ({1})", dtypes[i], dtypeName(dtypes[i])).str(), expectedCodes(quantizable));
+    if (int64_t rest = slots.rowLength(i) % format->elements)
+      return fieldError(path, formatv("row of {0}", slots.label(i)).str(),
+                        formatv("{0} weights", slots.rowLength(i)).str(),
+                        formatv("a multiple of {0}, because it is {1}; {2} weights are left over", format->elements,
+                                format->name, rest)
                             .str());
   }
   return Error::success();
@@ -178,22 +172,18 @@ Error checkSize(StringRef path, const ModelConfig &config, const Slots &slots, A
 Expected<std::vector<BumpTensor>> ckjit::weights::placeTensors(StringRef path, const ModelConfig &config,
                                                                ArrayRef<uint8_t> dtypes, Payload payload) {
   Slots slots(config, dtypes);
-  if (Error error = checkCodes(path, slots, dtypes))
-    return error;
-  if (Error error = checkBlockRules(path, config, slots, dtypes))
+  if (Error error = checkTypes(path, slots, dtypes))
     return error;
   if (Error error = checkSize(path, config, slots, dtypes, payload))
     return error;
   std::vector<BumpTensor> tensors;
   uint64_t offset = payload.start;
-  for (TensorSpec &spec : weightTensors(config)) {
+  WeightTypes types;
+  for (uint8_t code : dtypes)
+    types.push_back(static_cast<DType>(code));
+  for (TensorSpec &spec : weightTensors(config, types)) {
     uint64_t i = tensors.size();
     uint64_t bytes = static_cast<uint64_t>(*slots.bytes(i));
-    if (spec.name == "wo" && slots.dtype(i) != DType::FP32) {
-      // Quantized, the heads' columns stand side by side in each row.
-      spec.shape = {config.alignedHidden(), config.numHeads * config.alignedHead()};
-      spec.logical = {config.hiddenSize, config.numHeads * config.headDim()};
-    }
     tensors.push_back({std::move(spec), slots.dtype(i), offset, bytes});
     offset += bytes;
   }

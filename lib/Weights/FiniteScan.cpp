@@ -37,12 +37,12 @@ std::string describe(const BumpTensor &tensor, uint64_t block, StringRef value) 
   if (tensor.dtype == DType::FP32)
     return formatv("{0}, element {1} of {2} is {3}", tensorLabel(tensor.spec), block, tensor.spec.elements(), value);
   return formatv("{0}, scale of block {1} of {2} is {3}", tensorLabel(tensor.spec), block,
-                 tensor.bytes / blockShape(tensor.dtype).bytes, value);
+                 tensor.bytes / formatOf(tensor.dtype).bytes, value);
 }
 
 Expected<std::optional<std::string>> scan(const RegularFile &file, const BumpTensor &tensor,
                                           std::vector<uint8_t> &buffer) {
-  const uint64_t blockBytes = blockShape(tensor.dtype).bytes, blocks = tensor.bytes / blockBytes;
+  const uint64_t blockBytes = formatOf(tensor.dtype).bytes, blocks = tensor.bytes / blockBytes;
   for (uint64_t first = 0; first < blocks; first += kBlocksPerRead) {
     uint64_t count = std::min<uint64_t>(kBlocksPerRead, blocks - first);
     buffer.resize(count * blockBytes);

@@ -3,6 +3,7 @@
 #define CKJIT_LAYOUT_ARENAPLAN_H
 
 #include "ckjit/Graph/ModelConfig.h"
+#include "ckjit/Layout/WeightFormat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
@@ -11,12 +12,6 @@
 
 namespace ckjit {
 
-/// dtype codes of the weight file (SPEC 2.1).
-enum class DType : uint8_t {
-  FP32 = 0, BF16 = 1, FP16 = 2, INT8 = 3, INT4 = 4, Q4_0 = 5, Q4_1 = 6,
-  Q4_K = 7, Q6_K = 8, Q8_0 = 9, Q8_K = 10, Q5_0 = 11, Q5_1 = 12,
-};
-
 enum class BufferRole : uint8_t { Weight, Activation, Scratch, Gradient };
 
 /// One buffer of SPEC 3.
@@ -24,17 +19,22 @@ struct Buffer {
   std::string name;   ///< seed's name: "token_emb", "logits", "wq", "d_w2", ...
   int layer = -1;     ///< -1 for a global buffer
   BufferRole role = BufferRole::Weight;
+  DType type = DType::FP32; ///< of its elements
   llvm::SmallVector<int64_t, 3> shape; ///< padded, in elements
   uint64_t offset = 0;                 ///< bytes from the arena's start
   uint64_t bytes = 0;
   bool allocated = true;               ///< false: condition not met, offset and bytes 0
 };
 
+/// The type of each weight, in the file's order (weightTensors); none: all are fp32.
+using WeightTypes = std::vector<DType>;
+
 struct PlanOptions {
   bool training = false;
+  WeightTypes weightTypes = {};
 };
 
-/// The seed's arena (SPEC 3), from one table. Plain fp32 weights.
+/// The seed's arena (SPEC 3), from one table.
 struct ArenaPlan {
   ModelConfig config;
   std::vector<Buffer> buffers;   ///< in allocation order; lm_head_weight included as alias
@@ -45,7 +45,8 @@ struct ArenaPlan {
   const Buffer *find(llvm::StringRef name, int layer = -1) const;
 };
 
-/// Lays out `config` (already validated). Error when a size overflows 2^63.
+/// Lays out `config` (already validated). Error when a size overflows 2^63, for weight types of another number of
+/// tensors, and for a tensor that cannot have its type (checkWeightTypes).
 llvm::Expected<ArenaPlan> planArena(const ModelConfig &config, const PlanOptions &options = {});
 
 /// One weight tensor in file order (SPEC 2.3): buffer name, layer, shape.
@@ -75,8 +76,16 @@ std::vector<ByteRange> weightRuns(const ArenaPlan &plan);
 /// "weight", "activation", "scratch" or "gradient".
 llvm::StringRef roleName(BufferRole role);
 
-/// token_emb, pos_emb, per layer the 14 tensors, final_ln_weight, final_ln_bias.
-std::vector<TensorSpec> weightTensors(const ModelConfig &config);
+/// token_emb, pos_emb, per layer the 14 tensors, final_ln_weight, final_ln_bias. A quantized wo is [aD][H*ad], its
+/// heads' columns side by side in each row (SPEC 2.3).
+std::vector<TensorSpec> weightTensors(const ModelConfig &config, const WeightTypes &types = {});
+
+/// "layer 3 wq", "token_emb".
+std::string tensorLabel(const TensorSpec &spec);
+
+/// Error unless there are none, or one for each tensor, that each tensor can have: norms, biases and positions are
+/// fp32, and rows of a quantized weight are whole blocks; names tensor and remainder.
+llvm::Error checkWeightTypes(const ModelConfig &config, const WeightTypes &types, llvm::StringRef where);
 
 } // namespace ckjit
 #endif

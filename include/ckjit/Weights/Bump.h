@@ -18,10 +18,6 @@ enum class BumpKind : uint8_t { V3, V2, Raw };
 /// "BUMPWGT3", "BUMPWGT2" or "headerless".
 llvm::StringRef bumpKindName(BumpKind kind);
 
-/// "fp32", "q4_k", ... for a dtype code of the file (SPEC 2.1); "unknown" for a code without meaning.
-llvm::StringRef dtypeName(uint8_t code);
-inline llvm::StringRef dtypeName(DType dtype) { return dtypeName(static_cast<uint8_t>(dtype)); }
-
 /// The 128-byte header (SPEC 2.1).
 struct BumpHeader {
   uint32_t version = 3, modelType = 1, numLayers = 0, vocabSize = 0, embedDim = 0, context = 0,
@@ -70,6 +66,8 @@ public:
   uint64_t fileBytes = 0;
   /// File order; pos_emb's spec has the file's rows, a quantized wo's shape is [aD][H*ad] (SPEC 2.3).
   std::vector<BumpTensor> tensors;
+  /// The types of the tensors; none if all are fp32.
+  WeightTypes weightTypes() const;
 
   /// Reads tensor `index`, at most `maxBytes` bytes of it, into `dst` (pread; thread-safe).
   llvm::Error readTensor(size_t index, void *dst, uint64_t maxBytes) const;
