@@ -47,7 +47,8 @@ std::vector<TensorSpec> ckjit::weightTensors(const ModelConfig &config, const We
   for (auto [spec, type] : zip(tensors, types))
     if (spec.name == "wo" && formatOf(type).isQuantized()) {
       spec.shape = {config.alignedHidden(), config.numHeads * config.alignedHead()};
-      spec.logical = {config.hiddenSize, config.numHeads * config.headDim()};
+      spec.logical = {config.hiddenSize, config.headDim()};
+      spec.heads = config.numHeads;
     }
   return tensors;
 }
@@ -89,13 +90,14 @@ int64_t TensorSpec::elements() const {
 }
 
 void TensorSpec::forEachLogicalRun(function_ref<void(int64_t first, int64_t count)> run) const {
-  // Seen as [halves][outer][rows][cols]; missing leading axes count 1. A vector's axis 0 is its columns.
+  // Seen as [halves][outer][rows][heads][cols]; missing axes count 1. A vector's axis 0 is its columns.
   size_t rank = shape.size();
-  int64_t cols = rank == 1 ? shape[0] / halves : shape[rank - 1];
+  int64_t cols = rank == 1 ? shape[0] / halves : shape[rank - 1] / heads;
   int64_t rows = rank == 1 ? 1 : shape[rank - 2] / (rank == 2 ? halves : 1);
   int64_t outer = halves * (rank == 3 ? shape[0] : 1);
   int64_t logicalRows = rank == 1 ? 1 : logical[rank - 2];
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t r = 0; r < logicalRows; ++r)
-      run((o * rows + r) * cols, logical[rank - 1]);
+      for (int64_t h = 0; h < heads; ++h)
+        run(((o * rows + r) * heads + h) * cols, logical[rank - 1]);
 }

@@ -197,3 +197,87 @@ TEST_CASE("more layers than a node id holds are an error") {
   config.numLayers = (int64_t(1) << 31) - 1;
   CHECK_THAT(failure(config), Catch::Contains("num_layers: found 2147483647, expected at most 65535"));
 }
+
+namespace {
+/// 4 query heads of 64 lanes and 2 KV heads.
+ModelConfig mixedDims() {
+  return {.numLayers = 1, .hiddenSize = 256, .intermediateSize = 512, .numHeads = 4, .numKVHeads = 2, .vocabSize = 10,
+          .contextWindow = 3, .rmsNormEps = 1e-6f, .ropeTheta = 10000.0f};
+}
+/// Of mixedDims(): every kind of block.
+WeightTypes mixedTypes() {
+  WeightTypes types(18, DType::FP32);
+  types[0] = DType::Q4_K;   // token_emb
+  types[4] = DType::Q6_K;   // wq
+  types[6] = DType::Q8_0;   // wk
+  types[8] = DType::FP16;   // wv
+  types[10] = DType::Q5_1;  // wo
+  types[12] = DType::Q4_0;  // w1
+  types[14] = DType::Q4_1;  // w2
+  return types;
+}
+} // namespace
+
+TEST_CASE("each weight takes the bytes of its own type: offsets worked out by hand") {
+  ArenaPlan arena = llvm::cantFail(planArena(mixedDims(), {.weightTypes = mixedTypes()}));
+  CHECK(arena.find("token_emb")->bytes == 10 * 144);
+  CHECK(arena.find("lm_head_weight")->bytes == 10 * 144);
+  CHECK(arena.find("lm_head_weight")->type == DType::Q4_K);
+  CHECK(offset(arena, "pos_emb") == 1472); // 1440 rounded up to 64
+  CHECK(offset(arena, "embedded_input") == 4544);
+  CHECK(offset(arena, "rope_cos_cache") == 7616);
+  CHECK(offset(arena, "final_ln_weight") == 8384);
+  CHECK(offset(arena, "logits") == 13632);
+  CHECK(arena.layersStart == 13752);
+  CHECK(offset(arena, "ln1_gamma", 0) == 13760);
+  CHECK(offset(arena, "wq", 0) == 17920);
+  CHECK(offset(arena, "bq", 0) == 17920 + 256 * 210);
+  CHECK(offset(arena, "wk", 0) == 72704);
+  CHECK(offset(arena, "bk", 0) == 72704 + 128 * 8 * 34);
+  CHECK(offset(arena, "wv", 0) == 108032);
+  CHECK(offset(arena, "bv", 0) == 108032 + 128 * 256 * 2);
+  CHECK(offset(arena, "q", 0) == 174080);
+  CHECK(offset(arena, "wo", 0) == 183296);
+  CHECK(offset(arena, "bo", 0) == 183296 + 256 * 8 * 24);
+  CHECK(offset(arena, "ln2_gamma", 0) == 242688);
+  CHECK(offset(arena, "w1", 0) == 246848);
+  CHECK(offset(arena, "b1", 0) == 246848 + 1024 * 8 * 18);
+  CHECK(offset(arena, "w2", 0) == 416832);
+  CHECK(offset(arena, "b2", 0) == 416832 + 256 * 16 * 20);
+  CHECK(offset(arena, "output", 0) == 502848);
+  CHECK(arena.totalBytes == 505920);
+}
+
+TEST_CASE("buffers know their type, and a quantized wo is planned as rows of all heads") {
+  ArenaPlan arena = llvm::cantFail(planArena(mixedDims(), {.weightTypes = mixedTypes()}));
+  CHECK(arena.find("wq", 0)->type == DType::Q6_K);
+  CHECK(arena.find("wq", 0)->shape == llvm::SmallVector<int64_t, 3>{4, 64, 256});
+  CHECK(arena.find("wv", 0)->type == DType::FP16);
+  CHECK(arena.find("wo", 0)->type == DType::Q5_1);
+  CHECK(arena.find("wo", 0)->shape == llvm::SmallVector<int64_t, 3>{256, 256});
+  CHECK(arena.find("bo", 0)->type == DType::FP32);
+  CHECK(arena.find("attn_out", 0)->type == DType::FP32);
+  CHECK(plan(mixedDims()).find("wo", 0)->shape == llvm::SmallVector<int64_t, 3>{4, 256, 64});
+}
+
+TEST_CASE("a list of nothing but fp32 plans what no list does") {
+  ArenaPlan without = plan(awkwardDims());
+  ArenaPlan with = llvm::cantFail(planArena(awkwardDims(), {.weightTypes = WeightTypes(32, DType::FP32)}));
+  REQUIRE(with.buffers.size() == without.buffers.size());
+  for (size_t i = 0; i < with.buffers.size(); ++i) {
+    CHECK(with.buffers[i].offset == without.buffers[i].offset);
+    CHECK(with.buffers[i].shape == without.buffers[i].shape);
+  }
+  CHECK(with.totalBytes == 632704);
+}
+
+TEST_CASE("types that don't fit are errors of the plan") {
+  WeightTypes types = mixedTypes();
+  types.pop_back();
+  CHECK(llvm::toString(planArena(mixedDims(), {.weightTypes = types}).takeError()) ==
+        "arena: found types of 17 weights, expected 18, one a tensor");
+  types = mixedTypes();
+  types[3] = DType::BF16;
+  CHECK(llvm::toString(planArena(mixedDims(), {.weightTypes = types}).takeError()) ==
+        "arena: layer 0 ln2_gamma is bf16, expected fp32");
+}

@@ -88,3 +88,75 @@ TEST_CASE("logical runs cover each real element once and no padding") {
         FAIL("element " << i << " seen " << seen[i] << " times");
   }
 }
+
+namespace {
+/// fp32 but for the tensors named, of any layer.
+WeightTypes typesOf(const ModelConfig &config, std::initializer_list<std::pair<std::string, DType>> named) {
+  WeightTypes types;
+  for (const TensorSpec &spec : weightTensors(config)) {
+    types.push_back(DType::FP32);
+    for (auto &[name, type] : named)
+      if (spec.name == name)
+        types.back() = type;
+  }
+  return types;
+}
+
+std::string typesError(const ModelConfig &config, const WeightTypes &types) {
+  return llvm::toString(checkWeightTypes(config, types, "a.bump"));
+}
+} // namespace
+
+TEST_CASE("a quantized wo is rows of all heads side by side, others keep their shape") {
+  ModelConfig config = awkwardDims(); // 3 heads of 20 lanes, padded to 32; D 60, padded to 64
+  WeightTypes types = typesOf(config, {{"wo", DType::Q8_0}, {"wq", DType::Q8_0}, {"w1", DType::Q4_0}});
+  types[2 + 14 + 8] = DType::FP16; // wo of layer 1: floats by themselves, so the fp32 shape
+  std::vector<TensorSpec> plain = weightTensors(config), tensors = weightTensors(config, types);
+  REQUIRE(tensors.size() == plain.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    INFO(tensorLabel(tensors[i]));
+    CHECK(tensors[i].name == plain[i].name);
+    CHECK(tensors[i].layer == plain[i].layer);
+    CHECK(tensors[i].elements() == plain[i].elements());
+    if (i == 2 + 8) {
+      CHECK(tensors[i].shape == Shape{64, 96});
+      CHECK(tensors[i].logical == Shape{60, 20});
+      CHECK(tensors[i].heads == 3);
+    } else {
+      CHECK(tensors[i].shape == plain[i].shape);
+      CHECK(tensors[i].logical == plain[i].logical);
+      CHECK(tensors[i].heads == 1);
+    }
+  }
+  // Rows 0 to 59; in each, lanes 0 to 19 of each head.
+  std::vector<int> seen(64 * 96);
+  tensors[2 + 8].forEachLogicalRun([&](int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i)
+      ++seen.at(i);
+  });
+  for (size_t i = 0; i < seen.size(); ++i)
+    if (seen[i] != (i / 96 < 60 && i % 32 < 20))
+      FAIL("element " << i << " seen " << seen[i] << " times");
+}
+
+TEST_CASE("types that tensors cannot have are errors with tensor and remainder") {
+  ModelConfig config = awkwardDims(); // rows of 64; of wo 96, of w2 112
+  CHECK(typesError(config, {}) == "");
+  CHECK(typesError(config, typesOf(config, {})) == "");
+  CHECK(typesError(config, typesOf(config, {{"token_emb", DType::BF16}, {"wq", DType::Q4_0}, {"wk", DType::Q4_1},
+                                            {"wv", DType::Q5_0}, {"wo", DType::Q5_1}, {"w1", DType::Q8_0},
+                                            {"w2", DType::FP16}})) == "");
+  CHECK(typesError(config, WeightTypes(31, DType::FP32)) == "a.bump: found types of 31 weights, expected 32, one a tensor");
+  CHECK(typesError(config, typesOf(config, {{"w2", DType::Q8_0}})) ==
+        "a.bump: layer 0 w2 is q8_0, whose blocks are 32 weights, and its rows are 112, 3 blocks and 16 weights; choose "
+        "another type for it");
+  CHECK_THAT(typesError(config, typesOf(config, {{"wo", DType::Q6_K}})),
+             Catch::Contains("layer 0 wo is q6_k, whose blocks are 256 weights, and its rows are 96, 0 blocks and 96"));
+  for (DType type : {DType::BF16, DType::FP16, DType::Q8_0})
+    for (const char *name : {"pos_emb", "ln1_gamma", "bq", "b2", "final_ln_bias"})
+      CHECK_THAT(typesError(config, typesOf(config, {{name, type}})),
+                 Catch::Contains(std::string(name) + " is " + dtypeName(type).str() + ", expected fp32"));
+  for (int code : {3, 4, 10, 13, 255})
+    CHECK_THAT(typesError(config, typesOf(config, {{"wq", static_cast<DType>(code)}})),
+               Catch::Contains("layer 0 wq is ") && Catch::Contains(", expected a format that weights have"));
+}

@@ -55,6 +55,21 @@ void seal(std::string &bytes) {
   std::copy(digest.begin(), digest.end(), bytes.begin() + 64);
 }
 
+/// Weights and bytes of a block of each dtype code (SPEC 2.1, 5); codes that no weight has stand as fp32.
+static std::pair<size_t, size_t> blockOf(uint8_t code) {
+  switch (code) {
+  case 1: case 2: return {1, 2};
+  case 5: return {32, 18};
+  case 6: return {32, 20};
+  case 7: return {256, 144};
+  case 8: return {256, 210};
+  case 9: return {32, 34};
+  case 11: return {32, 22};
+  case 12: return {32, 24};
+  default: return {1, 4};
+  }
+}
+
 static size_t up16(size_t n) { return (n + 15) / 16 * 16; }
 
 std::string handMadeFile(const ModelConfig &c, function_ref<uint8_t(size_t)> dtype, char fillByte) {
@@ -78,8 +93,8 @@ std::string handMadeFile(const ModelConfig &c, function_ref<uint8_t(size_t)> dty
   for (size_t i = 0; i < entries; ++i) {
     uint8_t code = dtype(i);
     put(bytes, 132 + i, code, 1);
-    size_t blocks = (elements[i] + 255) / 256;
-    bytes.append(code == 7 ? blocks * 144 : code == 8 ? blocks * 210 : elements[i] * 4, fillByte);
+    auto [weights, blockBytes] = blockOf(code);
+    bytes.append(elements[i] / weights * blockBytes, fillByte);
   }
   seal(bytes);
   return bytes;

@@ -58,6 +58,9 @@ struct TensorSpec {
   llvm::SmallVector<int64_t, 3> logical;
   /// 2 for w1 and b1 (gate rows, then up rows, each half padded by itself), else 1.
   int64_t halves = 1;
+  /// Of a quantized wo, whose rows hold the heads side by side, each padded by itself: their number. Axis 1 of `logical`
+  /// then counts one head. Else 1.
+  int64_t heads = 1;
   int64_t elements() const;
   /// Calls `run(first, count)` for each unpadded stretch of the innermost axis,
   /// ascending; every element outside these stretches is padding.
