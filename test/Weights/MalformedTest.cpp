@@ -144,8 +144,8 @@ TEST_CASE_METHOD(Fixture, "the code by which the seed's converter meant q4_k (D7
 }
 
 TEST_CASE_METHOD(Fixture, "rows of each format are whole blocks of its own length") {
-  // SmolLM's width: 18 blocks of 32, two of 256 and 64 weights; its w2 has rows of 1536.
-  ModelConfig smol{.numLayers = 1, .hiddenSize = 576, .intermediateSize = 1536, .numHeads = 9, .numKVHeads = 3,
+  // SmolLM's width: 18 blocks of 32, two of 256 and 64 weights; rows of w2 are a block of either.
+  ModelConfig smol{.numLayers = 1, .hiddenSize = 576, .intermediateSize = 256, .numHeads = 9, .numKVHeads = 3,
                    .vocabSize = 3, .contextWindow = 2};
   writeBytes(dir.file("config.json"), writeModelConfig(smol));
   const std::pair<size_t, const char *> rowsOf576[] = {{0, "token_emb"},   {4, "layer 0 wq"},  {6, "layer 0 wk"},
