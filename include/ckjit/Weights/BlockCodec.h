@@ -4,6 +4,7 @@
 
 #include "ckjit/Layout/ArenaPlan.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <optional>
 
 namespace ckjit {
 
@@ -24,6 +25,16 @@ void dequantize(DType type, llvm::ArrayRef<uint8_t> bytes, llvm::MutableArrayRef
 /// weightTensors gives it for `type`. Error unless `bytes` and `values` have the tensor's sizes.
 llvm::Error dequantizeTensor(const TensorSpec &spec, DType type, llvm::ArrayRef<uint8_t> bytes,
                              llvm::MutableArrayRef<float> values);
+
+/// Whether weights that are exactly 0 stay so. Where padding shares a block with weights they must, and the formats
+/// with an offset (q4_1, q5_1, q4_k) then choose from fewer scales.
+enum class Zeros : bool { Free, Kept };
+
+/// Encodes whole blocks so that the sum of squared errors is small (a search over scales); the same bytes on every
+/// machine. Returns the place of the first value that cannot be encoded, if there is one: it isn't finite, or it is
+/// the largest of a block whose scale would pass fp16's range (of fp16 and bf16: it would become infinite).
+std::optional<size_t> quantize(DType type, llvm::ArrayRef<float> values, llvm::MutableArrayRef<uint8_t> bytes,
+                               Zeros zeros = Zeros::Free);
 
 } // namespace ckjit
 #endif
