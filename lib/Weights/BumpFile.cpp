@@ -198,3 +198,13 @@ Error BumpFile::readTensor(size_t index, void *dst, uint64_t maxBytes) const {
   const BumpTensor &tensor = tensors[index];
   return file->read(tensor.fileOffset, dst, std::min(tensor.bytes, maxBytes));
 }
+
+Error BumpFile::readTensorPart(size_t index, uint64_t offset, MutableArrayRef<uint8_t> bytes) const {
+  if (index >= tensors.size())
+    return fieldError(file->path(), "tensor index", Twine(index), "less than " + Twine(tensors.size()));
+  const BumpTensor &tensor = tensors[index];
+  if (offset > tensor.bytes || bytes.size() > tensor.bytes - offset)
+    return fieldError(file->path(), "bytes of " + tensorLabel(tensor.spec),
+                      formatv("{0} from {1} on", bytes.size(), offset).str(), Twine(tensor.bytes) + " in all");
+  return file->read(tensor.fileOffset + offset, bytes.data(), bytes.size());
+}

@@ -1,12 +1,7 @@
 //===- BumpWriter.cpp - Writes weight files of all three formats ----------===//
-#include "AtomicFile.h"
-#include "BumpFormat.h"
-#include "Sha256.h"
+#include "BumpOutput.h"
 #include "ckjit/Graph/RegularFile.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/CheckedArithmetic.h"
-#include "llvm/Support/Endian.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -18,24 +13,7 @@ static_assert(llvm::endianness::native == llvm::endianness::little, "tensors are
 
 using Produce = function_ref<Error(const TensorSpec &, TensorSink)>;
 
-/// Appends to the file and to the payload's checksum.
-struct HashedOutput {
-  AtomicFile &file;
-  Sha256 hash;
-
-  Error append(ArrayRef<uint8_t> bytes) {
-    hash.update(bytes);
-    return file.append(bytes);
-  }
-};
-
-Error appendTable(HashedOutput &out, uint64_t layers) {
-  std::vector<uint8_t> table(kTableLengthBytes + tableEntries(layers)); // all codes 0: fp32
-  support::endian::write32le(table.data(), static_cast<uint32_t>(tableEntries(layers)));
-  return out.append(table);
-}
-
-Error appendTensor(StringRef path, HashedOutput &out, const TensorSpec &spec, Produce produce) {
+Error appendTensor(StringRef path, BumpOutput &out, const TensorSpec &spec, Produce produce) {
   int64_t left = spec.elements();
   if (Error error = produce(spec, [&](ArrayRef<float> piece) {
         left -= static_cast<int64_t>(piece.size());
@@ -47,56 +25,16 @@ Error appendTensor(StringRef path, HashedOutput &out, const TensorSpec &spec, Pr
                       Twine(spec.elements()));
   return Error::success();
 }
-
-/// Refuses early what cannot fit on the disk.
-Error checkSpace(StringRef path, const AtomicFile &file, ArrayRef<TensorSpec> tensors) {
-  std::optional<int64_t> bytes = 0;
-  for (const TensorSpec &spec : tensors) {
-    std::optional<int64_t> own = checkedMul<int64_t>(spec.elements(), sizeof(float));
-    bytes = bytes && own ? checkedAdd(*bytes, *own) : std::nullopt;
-  }
-  if (!bytes)
-    return fieldError(path, "bytes of tensor data", "more than 2^63", "less; make the config's dims smaller");
-  return file.checkSpace(*bytes);
-}
-
-Error appendFooter(AtomicFile &file, const ModelConfig &config) {
-  std::string json = writeModelConfig(config);
-  if (Error error = file.append(arrayRefFromStringRef(json)))
-    return error;
-  return file.append(encodeFooter(json));
-}
 } // namespace
 
 Error ckjit::writeBumpInPieces(StringRef path, const ModelConfig &config, Produce produce, BumpKind kind) {
-  if (Error error = validateConfig(config, path))
-    return error;
-  Expected<std::unique_ptr<AtomicFile>> file = AtomicFile::create(path);
-  if (!file)
-    return file.takeError();
-  std::vector<TensorSpec> tensors = weightTensors(config);
-  if (Error error = checkSpace(path, **file, tensors))
-    return error;
-  BumpHeader header = headerFor(config);
-  header.version = kind == BumpKind::V2 ? 2 : 3;
-  if (kind != BumpKind::Raw)
-    if (Error error = (*file)->append(encodeHeader(header)))
+  Expected<std::unique_ptr<BumpOutput>> out = BumpOutput::create(path, config, kind);
+  if (!out)
+    return out.takeError();
+  for (const TensorSpec &spec : weightTensors(config))
+    if (Error error = appendTensor(path, **out, spec, produce))
       return error;
-  HashedOutput out{**file, {}};
-  if (kind == BumpKind::V3)
-    if (Error error = appendTable(out, config.numLayers))
-      return error;
-  for (const TensorSpec &spec : tensors)
-    if (Error error = appendTensor(path, out, spec, produce))
-      return error;
-  header.sha256 = out.hash.finish();
-  if (kind == BumpKind::V3)
-    if (Error error = appendFooter(**file, config))
-      return error;
-  if (kind != BumpKind::Raw)
-    if (Error error = (*file)->overwrite(0, encodeHeader(header)))
-      return error;
-  return (*file)->commit();
+  return (*out)->commit();
 }
 
 Error ckjit::writeBump(StringRef path, const ModelConfig &config,

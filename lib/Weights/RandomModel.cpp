@@ -4,7 +4,7 @@
 // splitmix64, a normal deviate is a sum of uniform ones, and each value is one
 // rounded product, so that neither libm nor fused multiply-adds can differ.
 //
-#include "ckjit/Weights/Bump.h"
+#include "ckjit/Weights/Conversion.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <cmath>
@@ -36,6 +36,10 @@ int32_t centredSum(uint64_t bits) {
 struct Distribution {
   int32_t shift;
   float factor;
+  /// Value `number` of the stream that begins behind `state`.
+  float value(uint64_t state, uint64_t number) const {
+    return static_cast<float>(centredSum(splitmix(state + (number + 1) * kGolden)) + shift) * factor;
+  }
 };
 
 Distribution normal(double deviation) { return {0, static_cast<float>(deviation / kSumDeviation)}; }
@@ -96,26 +100,69 @@ private:
 
 Error produceTensor(const TensorSpec &spec, const Distribution &distribution, uint64_t state, TensorSink sink) {
   Pieces pieces(sink);
+  uint64_t number = 0;
   spec.forEachLogicalRun([&](int64_t first, int64_t count) {
     if (pieces.failed())
       return;
     pieces.appendZerosUpTo(first);
-    for (int64_t i = 0; i < count; ++i) {
-      state += kGolden;
-      pieces.append(static_cast<float>(centredSum(splitmix(state)) + distribution.shift) * distribution.factor);
-    }
+    for (int64_t i = 0; i < count; ++i)
+      pieces.append(distribution.value(state, number++));
   });
   if (!pieces.failed())
     pieces.appendZerosUpTo(spec.elements());
   return pieces.finish();
 }
+
+/// Each tensor has a stream of its own, far from the others.
+uint64_t streamOf(uint64_t seed, size_t index) { return splitmix(splitmix(seed + kGolden) + (index + 1) * kGolden); }
+
+/// Any rows of any tensor: numbers of a stream can be had one by one.
+class RandomSource : public WeightSource {
+public:
+  RandomSource(const ModelConfig &config, uint64_t seed) : config(config), seed(seed) {}
+
+  Error read(size_t index, const TensorSpec &spec, int64_t first, MutableArrayRef<float> values) const override {
+    const Distribution distribution = distributionOf(spec.name, config);
+    const uint64_t state = streamOf(seed, index);
+    std::fill(values.begin(), values.end(), 0.0f);
+    if (spec.shape.size() == 1) {
+      uint64_t number = 0;
+      spec.forEachLogicalRun([&](int64_t start, int64_t count) {
+        for (int64_t i = start; i < start + count; ++i)
+          values[i] = distribution.value(state, number++);
+      });
+      return Error::success();
+    }
+    const int64_t cols = spec.shape.back(), lanes = cols / spec.heads;
+    for (int64_t i = 0; i < static_cast<int64_t>(values.size()) / cols; ++i)
+      for (int64_t h = 0; h < spec.heads; ++h)
+        if (std::optional<int64_t> number = firstNumber(spec, first + i, h))
+          for (int64_t c = 0; c < spec.logical.back(); ++c)
+            values[i * cols + h * lanes + c] = distribution.value(state, *number + c);
+    return Error::success();
+  }
+
+private:
+  /// Where the fp32 file's order has come to at a row's first weight, or at that of one of its heads; none in padding.
+  static std::optional<int64_t> firstNumber(const TensorSpec &spec, int64_t row, int64_t head) {
+    const size_t rank = spec.shape.size();
+    const int64_t rows = spec.shape[rank - 2] / (rank == 2 ? spec.halves : 1), realRows = spec.logical[rank - 2];
+    int64_t outer = row / rows + head, inner = row % rows;
+    return inner < realRows ? std::optional((outer * realRows + inner) * spec.logical.back()) : std::nullopt;
+  }
+
+  const ModelConfig config;
+  const uint64_t seed;
+};
 } // namespace
+
+std::unique_ptr<WeightSource> ckjit::randomSource(const ModelConfig &config, uint64_t seed) {
+  return std::make_unique<RandomSource>(config, seed);
+}
 
 Error ckjit::produceRandomTensor(const TensorSpec &spec, size_t index, const ModelConfig &config, uint64_t seed,
                                  TensorSink sink) {
-  // Each tensor has a stream of its own, far from the others.
-  uint64_t state = splitmix(splitmix(seed + kGolden) + (index + 1) * kGolden);
-  return produceTensor(spec, distributionOf(spec.name, config), state, sink);
+  return produceTensor(spec, distributionOf(spec.name, config), streamOf(seed, index), sink);
 }
 
 Error ckjit::writeRandomModel(StringRef path, const ModelConfig &config, uint64_t seed,

@@ -3,6 +3,7 @@
 #define CKJIT_WEIGHTS_BUMP_H
 
 #include "ckjit/Layout/ArenaPlan.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <functional>
@@ -71,6 +72,8 @@ public:
 
   /// Reads tensor `index`, at most `maxBytes` bytes of it, into `dst` (pread; thread-safe).
   llvm::Error readTensor(size_t index, void *dst, uint64_t maxBytes) const;
+  /// Reads bytes of tensor `index` from `offset` on (pread; thread-safe). Error: they pass its end.
+  llvm::Error readTensorPart(size_t index, uint64_t offset, llvm::MutableArrayRef<uint8_t> bytes) const;
   /// The first non-finite value: "layer 3 wq, element 17 of 331776 is nan" - or none.
   llvm::Expected<std::optional<std::string>> findNonFinite() const;
 
