@@ -8,7 +8,7 @@ using namespace ckjit;
 
 Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef where,
                                                const ModelOptions &options) {
-  auto plan = planArena(graph.config);
+  auto plan = planArena(graph.config, {.weightTypes = options.compile.weightTypes});
   if (!plan)
     return plan.takeError();
   auto compiled = options.cache ? options.cache->compile(graph, where, options.compile)
@@ -55,24 +55,15 @@ float *Model::buffer(StringRef name, int layer) {
   return planned && planned->allocated ? reinterpret_cast<float *>(arena.data() + planned->offset) : nullptr;
 }
 
-Error ckjit::checkRunnable(const BumpFile &file) {
-  for (const BumpTensor &tensor : file.tensors)
-    if (tensor.dtype != DType::FP32) {
-      std::string layer = tensor.spec.layer < 0 ? "" : " of layer " + std::to_string(tensor.spec.layer);
-      return createStringError(file.path + ": " + tensor.spec.name + layer + " is " + dtypeName(tensor.dtype) +
-                               ", expected fp32: only fp32 models run");
-    }
-  return Error::success();
-}
-
 Error Model::load(const BumpFile &file, function_ref<Error(uint64_t, uint64_t)> progress) {
-  if (Error error = checkRunnable(file))
-    return error;
   uint64_t total = 0;
   for (const BumpTensor &tensor : file.tensors) {
     const Buffer *place = arenaPlan.find(tensor.spec.name, tensor.spec.layer);
     if (!place)
       return createStringError("tensor " + tensor.spec.name + " has no place in the arena");
+    if (place->type != tensor.dtype)
+      return createStringError(file.path + ": " + tensorLabel(tensor.spec) + " is " + dtypeName(tensor.dtype) +
+                               ", expected " + dtypeName(place->type) + ", for which the model was compiled");
     total += tensor.bytes;
   }
   std::atomic<size_t> next = 0;
@@ -102,7 +93,9 @@ Error Model::load(const BumpFile &file, function_ref<Error(uint64_t, uint64_t)> 
 
 void Model::fillWeights(function_ref<void(const TensorSpec &, float *)> fill) {
   for (const TensorSpec &spec : weightTensors(config()))
-    if (float *place = buffer(spec.name, spec.layer))
+    if (const Buffer *planned = arenaPlan.find(spec.name, spec.layer); planned && planned->type != DType::FP32)
+      continue;
+    else if (float *place = buffer(spec.name, spec.layer))
       fill(spec, place);
 }
 

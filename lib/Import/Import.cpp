@@ -12,17 +12,23 @@ namespace {
 /// Makes the program of one graph, op by op in execution order.
 class Importer {
 public:
-  Importer(MLIRContext &context, const CKIRGraph &graph, ArrayRef<ValueKind> kinds)
-      : builder(&context), graph(graph), config(graph.config), kinds(kinds), loc(builder.getUnknownLoc()) {}
+  Importer(MLIRContext &context, const CKIRGraph &graph, ArrayRef<ValueKind> kinds, const WeightTypes &types)
+      : builder(&context), graph(graph), config(graph.config), kinds(kinds), types(types), loc(builder.getUnknownLoc()) {
+    for (auto [spec, type] : llvm::zip(weightTensors(config, types), types))
+      typeOf[{spec.name, spec.layer}] = type;
+  }
 
   OwningOpRef<ModuleOp> import(bool decode);
 
 private:
   void importProgram(ModuleOp module, StringRef name, int64_t maxTokens);
   Value buffer(Space space, StringRef name, int layer, ArrayRef<int64_t> shape, Type element = {});
-  Value weight(StringRef name, int layer, ArrayRef<int64_t> shape) {
-    return buffer(Space::Weight, name, layer, shape);
+  DType weightType(StringRef name, int layer) const {
+    auto found = typeOf.find({name.str(), layer});
+    return found == typeOf.end() ? DType::FP32 : found->second;
   }
+  /// A weight of `shape` in weights.
+  Value weight(StringRef name, int layer, ArrayRef<int64_t> shape);
   Value scratch(StringRef name, int layer, int64_t features) {
     return buffer(Space::Scratch, name, layer, {maxTokens, features});
   }
@@ -43,6 +49,8 @@ private:
   const CKIRGraph &graph;
   const ModelConfig &config;
   ArrayRef<ValueKind> kinds;
+  const WeightTypes &types;
+  std::map<std::pair<std::string, int>, DType> typeOf;
   Location loc;
   int64_t maxTokens = 0; ///< rows of the program's activations
   Value layerInput;
@@ -66,6 +74,21 @@ Value Importer::buffer(Space space, StringRef name, int layer, ArrayRef<int64_t>
                              layer < 0 ? IntegerAttr() : builder.getI64IntegerAttr(layer), IntegerAttr());
   lastBuffer = op;
   return place->second = op.getResult();
+}
+
+Value Importer::weight(StringRef name, int layer, ArrayRef<int64_t> shape) {
+  const WeightFormat &format = formatOf(weightType(name, layer));
+  Type element = builder.getF32Type();
+  SmallVector<int64_t> stored(shape);
+  if (format.type == DType::BF16)
+    element = builder.getBF16Type();
+  else if (format.type == DType::FP16)
+    element = builder.getF16Type();
+  else if (format.isQuantized()) {
+    element = BlockType::get(builder.getContext(), static_cast<Format>(format.type));
+    stored.back() /= format.elements;
+  }
+  return buffer(Space::Weight, name, layer, stored, element);
 }
 
 int64_t Importer::widthOf(ValueKind kind) const {
@@ -157,7 +180,10 @@ Value Importer::importAttention(const CKIRNode &node) {
   Value attended = scratch("attn_out", layer, heads * headDim);
   AttentionOp::create(builder, loc, part(0), part(1), part(2), attended, builder.getI64IntegerAttr(heads),
                       builder.getI64IntegerAttr(headDim), TileAttr());
-  Value matrix = weight("wo", layer, {heads, config.alignedHidden(), config.alignedHead()});
+  SmallVector<int64_t> shape{heads, config.alignedHidden(), config.alignedHead()};
+  if (formatOf(weightType("wo", layer)).isQuantized())
+    shape = {config.alignedHidden(), heads * config.alignedHead()};
+  Value matrix = weight("wo", layer, shape);
   Value bias = weight("bo", layer, {config.alignedHidden()});
   Value out = scratch(slotName(node, 0), layer, config.hiddenSize);
   AttnProjectOp::create(builder, loc, attended, matrix, bias, Value(), out,
@@ -227,6 +253,12 @@ OwningOpRef<ModuleOp> Importer::import(bool decode) {
                                                 config.intermediateSize, config.numHeads, config.numKVHeads,
                                                 config.vocabSize, config.contextWindow, f32(config.rmsNormEps),
                                                 f32(config.ropeTheta)));
+  if (!types.empty()) {
+    SmallVector<int8_t> codes;
+    for (DType type : types)
+      codes.push_back(static_cast<int8_t>(type));
+    (*module)->setAttr(kWeightsAttr, builder.getDenseI8ArrayAttr(codes));
+  }
   importProgram(*module, kPrefillName, config.contextWindow);
   if (decode)
     importProgram(*module, kDecodeName, std::min(kMaxTokensInRows, config.contextWindow));
@@ -257,9 +289,12 @@ void Importer::importProgram(ModuleOp module, StringRef name, int64_t tokens) {
 }
 
 llvm::Expected<OwningOpRef<ModuleOp>> ckjit::importGraph(MLIRContext &context, const CKIRGraph &graph,
-                                                         llvm::StringRef where, bool decode) {
+                                                         llvm::StringRef where, bool decode,
+                                                         const WeightTypes &weightTypes) {
   auto kinds = validateGraph(graph, where);
   if (!kinds)
     return kinds.takeError();
-  return Importer(context, graph, *kinds).import(decode);
+  if (llvm::Error error = checkWeightTypes(graph.config, weightTypes, where))
+    return error;
+  return Importer(context, graph, *kinds, weightTypes).import(decode);
 }

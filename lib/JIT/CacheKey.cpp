@@ -50,8 +50,8 @@ void KeyHasher::addGraph(const CKIRGraph &graph) {
 }
 
 void KeyHasher::addPipeline(const PipelineOptions &options) {
-  const auto &[strict, materialize, fuse, rows, vectors, panels, unroll, emptyKernels, faultyKernel] = options;
-  add(strict, materialize, fuse, rows, vectors, panels, unroll, emptyKernels);
+  const auto &[strict, quantize, materialize, fuse, rows, vectors, panels, unroll, emptyKernels, faultyKernel] = options;
+  add(strict, quantize, materialize, fuse, rows, vectors, panels, unroll, emptyKernels);
   addText(faultyKernel);
 }
 
@@ -64,7 +64,7 @@ void KeyHasher::addTarget(const TargetDescription &target) {
 } // namespace
 
 CacheKey ckjit::cacheKey(const CKIRGraph &graph, const CompileOptions &options, StringRef compiler) {
-  const auto &[target, pipeline, decode] = options;
+  const auto &[target, pipeline, weightTypes, decode] = options;
   KeyHasher hasher;
   hasher.addText("ck-jit object");
   hasher.addText(compiler);
@@ -72,6 +72,8 @@ CacheKey ckjit::cacheKey(const CKIRGraph &graph, const CompileOptions &options, 
   hasher.addGraph(graph);
   hasher.addPipeline(pipeline);
   hasher.addTarget(target);
-  hasher.add(decode);
+  hasher.add(weightTypes.size(), decode);
+  for (DType type : weightTypes)
+    hasher.add(type);
   return hasher.key();
 }

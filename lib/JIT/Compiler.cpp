@@ -90,7 +90,7 @@ Error Compilation::import(const CKIRGraph &graph) {
   if (options.decode && options.pipeline.materialize)
     return createStringError(Twine(where) + ": decode and materialize are both asked for, expected one of them: the "
                                             "program for few tokens has no panels to fill slots from");
-  auto imported = importGraph(context, graph, where, options.decode);
+  auto imported = importGraph(context, graph, where, options.decode, options.weightTypes);
   if (!imported)
     return imported.takeError();
   module = std::move(*imported);

@@ -22,8 +22,24 @@ Value boundOf(OpBuilder &builder, AffineForOp loop, bool upper) {
   return AffineMaxOp::create(builder, loop.getLoc(), map, operands);
 }
 
+/// `tile` over `columns`, its other operands as in `map`.
+RegisterTileOp makeTile(OpBuilder &builder, RegisterTileOp tile, TypeRange types, ValueRange rows, ValueRange columns,
+                        IRMapping &map) {
+  return RegisterTileOp::create(builder, tile.getLoc(), types, map.lookupOrDefault(tile.getWeight()), rows,
+                                map.lookupOrDefault(tile.getX()), columns, map.lookupOrDefault(tile.getDepth()),
+                                tile.getSegmentsAttr(), tile.getWeightSegmentAttr(), tile.getWeightStepAttr(),
+                                tile.getUnrollAttr(), tile.getStrictAttr(), tile.getPrefetchAttr(), tile.getPartsAttr());
+}
+Int8TileOp makeTile(OpBuilder &builder, Int8TileOp tile, TypeRange types, ValueRange rows, ValueRange columns,
+                    IRMapping &map) {
+  return Int8TileOp::create(builder, tile.getLoc(), types, map.lookupOrDefault(tile.getCodes()),
+                            map.lookupOrDefault(tile.getScales()), map.lookupOrDefault(tile.getOffsets()), rows,
+                            map.lookupOrDefault(tile.getX()), columns, tile.getFormatAttr(), tile.getDepthAttr(),
+                            tile.getWideAttr());
+}
+
 /// The tile of all copies: the same rows, the columns side by side.
-void jamTiles(OpBuilder &builder, RegisterTileOp tile, MutableArrayRef<IRMapping> copies) {
+template <typename Tile> void jamTiles(OpBuilder &builder, Tile tile, MutableArrayRef<IRMapping> copies) {
   SmallVector<Value> rows, columns;
   for (Value row : tile.getRowOffsets())
     rows.push_back(copies[0].lookupOrDefault(row));
@@ -32,11 +48,7 @@ void jamTiles(OpBuilder &builder, RegisterTileOp tile, MutableArrayRef<IRMapping
       columns.push_back(copy.lookupOrDefault(column));
   size_t perCopy = tile.getColumnOffsets().size(), all = columns.size();
   SmallVector<Type> types(rows.size() * all, tile.getResultTypes().front());
-  auto jammed = RegisterTileOp::create(builder, tile.getLoc(), types, copies[0].lookupOrDefault(tile.getWeight()), rows,
-                                       copies[0].lookupOrDefault(tile.getX()), columns,
-                                       copies[0].lookupOrDefault(tile.getDepth()), tile.getSegmentsAttr(),
-                                       tile.getWeightSegmentAttr(), tile.getWeightStepAttr(), tile.getUnrollAttr(), tile.getStrictAttr(),
-                                       tile.getPrefetchAttr(), tile.getPartsAttr());
+  Tile jammed = makeTile(builder, tile, types, rows, columns, copies[0]);
   for (auto [index, copy] : llvm::enumerate(copies))
     for (size_t row = 0; row < rows.size(); ++row)
       for (size_t column = 0; column < perCopy; ++column)
@@ -53,6 +65,10 @@ void cloneJammed(OpBuilder &builder, AffineForOp loop, Value iv, int64_t factor)
   }
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (auto tile = dyn_cast<RegisterTileOp>(op)) {
+      jamTiles(builder, tile, copies);
+      continue;
+    }
+    if (auto tile = dyn_cast<Int8TileOp>(op)) {
       jamTiles(builder, tile, copies);
       continue;
     }

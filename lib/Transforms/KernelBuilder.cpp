@@ -83,15 +83,17 @@ Value KernelBuilder::silu(Value x, bool exact) {
 
 Value KernelBuilder::fma(Value a, Value b, Value c) { return math::FmaOp::create(*this, loc, a, b, c); }
 
-Value KernelBuilder::stackBuffer(int64_t count) {
+Value KernelBuilder::stackBuffer(int64_t count, Type element) {
   constexpr int64_t kLineBytes = 64;
   OpBuilder::InsertionGuard restore(*this);
   setInsertionPointToStart(&kernel.getBody().front());
-  return memref::AllocaOp::create(*this, loc, MemRefType::get({count}, getF32Type()), getI64IntegerAttr(kLineBytes));
+  return memref::AllocaOp::create(*this, loc, MemRefType::get({count}, element ? element : getF32Type()), getI64IntegerAttr(kLineBytes));
 }
 
 Value KernelBuilder::flatten(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
+  if (blockOf(type) || panelBlockOf(type))
+    return BytesOp::create(*this, loc, MemRefType::get({*bytesOf(type)}, getI8Type()), memref);
   if (type.getRank() == 1)
     return memref;
   auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());

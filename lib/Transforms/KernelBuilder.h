@@ -50,9 +50,9 @@ public:
   mlir::Value silu(mlir::Value x, bool exact);
   /// a*b + c in one rounding (expand-math makes it two where the target has no FMA).
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
-  /// memref<count x f32> on the thread's stack, made once at the function's start.
-  mlir::Value stackBuffer(int64_t count);
-  /// The whole memref as memref<N x type>.
+  /// memref<count x f32> (or of another element) on the thread's stack, made once at the function's start.
+  mlir::Value stackBuffer(int64_t count, mlir::Type element = {});
+  /// The whole memref as memref<N x type>, one of blocks as its bytes.
   mlir::Value flatten(mlir::Value memref);
   /// A constant of `like`'s type (scalar or vector).
   mlir::Value splat(double value, mlir::Type like);

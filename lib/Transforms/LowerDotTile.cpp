@@ -1,6 +1,7 @@
 //===- LowerDotTile.cpp - The micro-kernel of few tokens ------------------===//
 #include "KernelBuilder.h"
 #include "LoopDialects.h"
+#include "TileSums.h"
 #include "ckjit/Transforms/Passes.h"
 
 using namespace mlir;
@@ -35,9 +36,8 @@ private:
   Values segment(Value offset, Value index, Values carried);
   Values steps(ArrayRef<Value> places, int64_t from, int64_t to, int64_t width, Values sums);
   Values loop(Value lo, Value hi, int64_t by, Values init, function_ref<Values(Value, ValueRange)> body);
+  /// `type` fp32 or a vector of it; what memory holds may be narrower.
   Value load(Value memref, Value place, Type type);
-  Value sumOfRows(ArrayRef<Value> rowsOfToken);
-  Value shuffle(Value a, Value c, ArrayRef<int64_t> order) { return vector::ShuffleOp::create(b, loc, a, c, order); }
   int64_t vectorDepth() const { return depth / lanes * lanes; }
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
@@ -76,7 +76,7 @@ void DotLowering::lower() {
       if (!ofRow.singles.empty())
         singles.push_back(ofRow.singles[token]);
     }
-    Value result = vectors > 0 ? sumOfRows(ofToken) : Value();
+    Value result = vectors > 0 ? sumOfVectors(b, loc, ofToken) : Value();
     if (!singles.empty()) {
       Value rest = vector::FromElementsOp::create(b, loc, wide, singles);
       result = result ? arith::AddFOp::create(b, loc, result, rest).getResult() : rest;
@@ -151,46 +151,14 @@ DotLowering::Values DotLowering::steps(ArrayRef<Value> places, int64_t from, int
 
 Value DotLowering::load(Value memref, Value place, Type type) {
   auto vector = dyn_cast<VectorType>(type);
-  Value value = vector ? vector::LoadOp::create(b, loc, vector, memref, place).getResult()
+  Type stored = cast<MemRefType>(memref.getType()).getElementType();
+  Value value = vector ? vector::LoadOp::create(b, loc, vector.clone(stored), memref, place).getResult()
                        : memref::LoadOp::create(b, loc, memref, place).getResult();
+  if (!stored.isF32())
+    value = arith::ExtFOp::create(b, loc, type, value);
   if (!op.getStrict())
     return value;
   return arith::ExtFOp::create(b, loc, vector ? Type(vector.clone(sum)) : sum, value);
-}
-
-/// One vector of rows from a vector of lanes each. A vector holds blocks, one a row. Halving all blocks of two
-/// vectors at once gives one vector with the blocks of both.
-Value DotLowering::sumOfRows(ArrayRef<Value> rowsOfToken) {
-  std::vector<Value> vectors(rowsOfToken.begin(), rowsOfToken.end());
-  int64_t block = lanes;
-  auto halves = [&](Value a, Value c, int64_t blocks, int64_t half) {
-    SmallVector<int64_t> order;
-    for (int64_t i = 0; i < blocks; ++i)
-      for (int64_t j = 0; j < block / 2; ++j)
-        order.push_back(i * block + half * block / 2 + j);
-    return shuffle(a, c, order);
-  };
-  auto blocksOf = [&](Value v) { return cast<VectorType>(v.getType()).getDimSize(0) / block; };
-  while (vectors.size() > 1) {
-    std::vector<Value> next;
-    for (size_t i = 0; i < vectors.size(); i += 2) {
-      Value a = vectors[i], c = vectors[i + 1];
-      int64_t blocks = 2 * blocksOf(a);
-      if (block == 1) {
-        next.push_back(shuffle(a, c, llvm::to_vector(llvm::seq<int64_t>(0, blocks))));
-        continue;
-      }
-      next.push_back(arith::AddFOp::create(b, loc, halves(a, c, blocks, 0), halves(a, c, blocks, 1)));
-    }
-    vectors = std::move(next);
-    block = std::max<int64_t>(block / 2, 1);
-  }
-  Value all = vectors[0];
-  for (; block > 1; block /= 2) {
-    int64_t blocks = blocksOf(all);
-    all = arith::AddFOp::create(b, loc, halves(all, all, blocks, 0), halves(all, all, blocks, 1));
-  }
-  return all;
 }
 
 struct LowerDotTilePass : impl::LowerDotTileBase<LowerDotTilePass> {

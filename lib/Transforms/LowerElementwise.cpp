@@ -3,6 +3,7 @@
 #include "ProgramUses.h"
 #include "RowsElementwise.h"
 #include "LoopDialects.h"
+#include "VectorBuilder.h"
 #include "ckjit/Graph/CKIRGraph.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,21 +56,38 @@ void forTokens(KernelBuilder &b, Value p, int64_t lanes, function_ref<void(Value
   });
 }
 
+/// The row of a table in blocks, as floats on the stack; the table for the loops around is then that row alone.
+void unpackTable(KernelBuilder &b, EmbedOp op, Value row, Value id) {
+  auto type = cast<MemRefType>(op.getTable().getType());
+  BlockType block = blockOf(type);
+  Value from = arith::MulIOp::create(b, b.loc, id, b.index(type.getDimSize(1) * block.getBytes()));
+  UnpackRowOp::create(b, b.loc, b.flatten(op.getTable()), from, row, b.index(0), block.getFormat(), rowLength(type), false);
+}
+
 LogicalResult lower(EmbedOp op, bool) {
   if (failed(checkKernel(op, op.getOut())))
+    return failure();
+  if (blockOf(op.getTable().getType()) && !targetOf(op))
     return failure();
   if (!isPanels(op.getOut().getType()))
     return lowerRows(op), success();
   KernelBuilder b(op);
   int64_t features = dim(op.getOut(), 1), lanes = dim(op.getOut(), 2);
   Value last = arith::SubIOp::create(b, b.loc, b.tokens(), b.index(1));
+  auto table = cast<MemRefType>(op.getTable().getType());
+  Value unpacked = blockOf(table) ? b.stackBuffer(rowLength(table)) : Value();
   forPanels(b, lanes, [&](Value p) {
     b.forCount(lanes, [&](Value l) {
       Value row = rowOfLane(b, p, l, lanes, last);
       Value id = memref::LoadOp::create(b, b.loc, op.getIds(), row);
       id = arith::IndexCastOp::create(b, b.loc, b.getIndexType(), id);
+      if (unpacked)
+        unpackTable(b, op, unpacked, id);
       b.forCount(features, [&](Value f) {
-        Value x = memref::LoadOp::create(b, b.loc, op.getTable(), ValueRange{id, f});
+        Value x = unpacked ? memref::LoadOp::create(b, b.loc, unpacked, f)
+                           : memref::LoadOp::create(b, b.loc, op.getTable(), ValueRange{id, f});
+        if (!x.getType().isF32())
+          x = arith::ExtFOp::create(b, b.loc, b.getF32Type(), x);
         if (op.getPositions())
           x = add(b, x, memref::LoadOp::create(b, b.loc, op.getPositions(), ValueRange{positionOf(b, row), f}));
         store(b, x, op.getOut(), {p, f, l});
@@ -329,6 +347,85 @@ Value lossOfRow(KernelBuilder &b, CrossEntropyOp op, Value t, Value target, Valu
   return arith::SubFOp::create(b, b.loc, add(b, log, top), chosen);
 }
 
+/// The features of quantized blocks, with zeros where segments are padded.
+class QuantizedFeatures {
+public:
+  QuantizedFeatures(VectorBuilder &b, QuantizeOp op, Value flat, Value panel)
+      : b(b), flat(flat), features(dim(op.getX(), 1)), lanes(dim(op.getX(), 2)), segments(op.getSegments()),
+        padded(dim(op.getOut(), 1) * panelBlockOf(op.getOut().getType()).getFeatures()),
+        base(b.mulIndex(panel, features * lanes)) {}
+
+  /// Feature `k` + `shift` of the blocks, one value a token.
+  Value load(Value k, int64_t shift) {
+    k = b.addIndex(k, shift);
+    if (padded == features)
+      return b.loadFloats(flat, b.addIndex(base, b.mulIndex(k, lanes)), 0, lanes);
+    int64_t own = features / segments, wide = padded / segments;
+    Value segment = arith::DivUIOp::create(b, b.loc, k, b.index(wide));
+    Value within = arith::RemUIOp::create(b, b.loc, k, b.index(wide));
+    Value inside = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ult, within, b.index(own));
+    Value place = arith::MinUIOp::create(b, b.loc, within, b.index(own - 1));
+    place = b.addIndex(b.mulIndex(segment, own), place);
+    Value x = b.loadFloats(flat, b.addIndex(base, b.mulIndex(place, lanes)), 0, lanes);
+    return arith::SelectOp::create(b, b.loc, inside, x, b.splat(lanes, 0.0f));
+  }
+
+private:
+  VectorBuilder &b;
+  Value flat;
+  int64_t features, lanes, segments, padded;
+  Value base;
+};
+
+/// One block of one panel: the largest magnitude, then codes by fours and sums by groups.
+void quantizeBlock(VectorBuilder &b, QuantizedFeatures &x, PanelBlockType block, Value first, Value out, Value at) {
+  int64_t lanes = block.getTokens(), group = block.getGroup();
+  Value largest = b.loop(0, block.getFeatures(), 1, {b.splatInt(lanes, 32, 0)}, [&](Value f, ValueRange carried) {
+    Value bits = b.bitAnd(b.castInts(x.load(b.addIndex(first, f), 0), 32), 0x7fffffff);
+    return VectorBuilder::Values{arith::MaxSIOp::create(b, b.loc, bits, carried[0])};
+  })[0];
+  QuantizedScale scale = scaleOf(b, b.cast(largest, b.getF32Type()));
+  b.store(scale.scale, out, at, block.getScalesAt());
+  b.loop(0, block.getFeatures() / group, 1, {}, [&](Value g, ValueRange) {
+    Value from = b.mulIndex(g, group);
+    Value sum = b.loop(0, group, 4, {b.splatInt(lanes, 32, 0)}, [&](Value f, ValueRange carried) {
+      Value feature = b.addIndex(from, f), four, total = carried[0];
+      for (int64_t i = 0; i < 4; ++i) {
+        Value code = codesOf(b, x.load(b.addIndex(first, feature), i), scale.inverse);
+        total = b.add(total, code);
+        Value byte = b.shiftLeft(b.bitAnd(code, 255), 8 * i);
+        four = four ? b.bitOr(four, byte) : byte;
+      }
+      b.store(four, out, b.addIndex(at, b.mulIndex(feature, lanes)));
+      return VectorBuilder::Values{total};
+    })[0];
+    b.store(sum, out, b.addIndex(at, b.mulIndex(g, 4 * lanes)), block.getSumsAt());
+    return VectorBuilder::Values();
+  });
+}
+
+LogicalResult lower(QuantizeOp op, bool) {
+  TargetAttr target = targetOf(op);
+  if (!target || failed(checkKernel(op, {op.getX(), op.getOut()})))
+    return failure();
+  KernelBuilder kernel(op);
+  PanelBlockType block = panelBlockOf(op.getOut().getType());
+  int64_t blocks = dim(op.getOut(), 1);
+  Value flat = kernel.flatten(op.getX()), out = kernel.flatten(op.getOut());
+  // Threads share blocks of panels.
+  Value panels = kernel.panelCount(block.getTokens());
+  auto [lo, hi] = kernel.share(arith::MulIOp::create(kernel, kernel.loc, panels, kernel.index(blocks)));
+  VectorBuilder b(op, target);
+  b.loop(lo, hi, 1, {}, [&](Value i, ValueRange) {
+    Value panel = arith::DivUIOp::create(b, b.loc, i, b.index(blocks));
+    Value number = arith::RemUIOp::create(b, b.loc, i, b.index(blocks));
+    QuantizedFeatures x(b, op, flat, panel);
+    quantizeBlock(b, x, block, b.mulIndex(number, block.getFeatures()), out, b.mulIndex(i, block.getBytes()));
+    return VectorBuilder::Values();
+  });
+  return success();
+}
+
 LogicalResult lower(CrossEntropyOp op, bool strict, int64_t lanes) {
   if (failed(checkKernel(op, {})))
     return failure();
@@ -361,7 +458,7 @@ struct LowerElementwisePass : impl::LowerElementwiseBase<LowerElementwisePass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<EmbedOp, RMSNormOp, AddOp, SwiGLUOp, SplitOp, PackOp, UnpackOp, RopeOp, CrossEntropyOp>(op))
+      if (isa<EmbedOp, RMSNormOp, AddOp, SwiGLUOp, SplitOp, PackOp, UnpackOp, QuantizeOp, RopeOp, CrossEntropyOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -378,7 +475,7 @@ struct LowerElementwisePass : impl::LowerElementwiseBase<LowerElementwisePass> {
           TargetAttr target = targetOf(op);
           return target ? lower(entropy, strict, target.getLanes()) : failure();
         })
-        .Case<EmbedOp, RMSNormOp, AddOp, SwiGLUOp, SplitOp, PackOp, UnpackOp, RopeOp>(
+        .Case<EmbedOp, RMSNormOp, AddOp, SwiGLUOp, SplitOp, PackOp, UnpackOp, QuantizeOp, RopeOp>(
             [&](auto layerOp) { return lower(layerOp, strict); })
         .Default([](Operation *) { return success(); });
   }

@@ -1,6 +1,8 @@
 //===- LowerLinear.cpp - Matrix ops to loops of tiles ---------------------===//
 #include "LoopDialects.h"
 #include "MatrixProblem.h"
+#include "ProgramUses.h"
+#include "VectorBuilder.h"
 #include "ckjit/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,7 +28,8 @@ LogicalResult checkTile(const MatrixProblem &problem) {
       return op->emitOpError("tile has ") << rows << " rows, expected a power of two of each part: x is in rows";
     return success();
   }
-  int64_t lanes = dim(problem.x, 2);
+  PanelBlockType block = panelBlockOf(problem.x.getType());
+  int64_t lanes = block ? block.getTokens() : dim(problem.x, 2);
   if (problem.rowsOut && static_cast<int64_t>(llvm::PowerOf2Ceil(rows / parts)) > lanes)
     return op->emitOpError("tile stores ") << rows / parts << " rows, expected at most the " << lanes
                                            << " lanes of a vector for a result in rows";
@@ -34,6 +37,9 @@ LogicalResult checkTile(const MatrixProblem &problem) {
 }
 
 LogicalResult lower(const MatrixProblem &problem, ValueRange activations) {
+  // Whether codes' bytes can be multiplied as they are depends on the target.
+  if (problem.block && !targetOf(problem.op))
+    return failure();
   if (failed(checkKernel(problem.op, activations)) || failed(checkTile(problem)))
     return failure();
   if (isPanels(problem.x.getType()))
@@ -54,6 +60,9 @@ template <typename MatrixOp> MatrixProblem problemOf(MatrixOp op, Value weight, 
   problem.tile = *op.getTile();
   problem.strict = strict;
   problem.map.rowStride = dim(weight, rankOf(weight) - 1);
+  problem.width = rowLength(cast<MemRefType>(weight.getType()));
+  if ((problem.block = blockOf(weight.getType())))
+    problem.map.rowStride *= problem.block.getBytes();
   return problem;
 }
 
@@ -99,8 +108,14 @@ LogicalResult lower(AttnProjectOp op, bool strict) {
   problem.residual = op.getResidual();
   RowMap &map = problem.map;
   map.rows = op.getRows();
-  map.segments = dim(op.getWeight(), 0);
-  map.segmentStride = dim(op.getWeight(), 1) * map.rowStride;
+  if (!problem.block) {
+    map.segments = dim(op.getWeight(), 0);
+    map.segmentStride = dim(op.getWeight(), 1) * map.rowStride;
+  } else if (!panelBlockOf(op.getX().getType())) {
+    // A row has the heads side by side.
+    map.segments = dim(op.getX(), 1) / problem.depth;
+    map.segmentStride = problem.width / map.segments;
+  }
   return lower(problem, {op.getX(), op.getResidual(), op.getOut()});
 }
 
@@ -164,5 +179,40 @@ SmallVector<Value> rowOffsets(KernelBuilder &b, const MatrixProblem &problem, co
       offsets.push_back(arith::AddIOp::create(b, b.loc, first, behind));
     }
   return offsets;
+}
+
+UnpackedRows unpackedRows(KernelBuilder &b, const MatrixProblem &problem, bool codes) {
+  UnpackedRows to;
+  int64_t rows = problem.rowsOfTile() * problem.map.parts;
+  if (!codes) {
+    to.buffers.push_back(b.stackBuffer(rows * problem.width));
+    return to;
+  }
+  Format format = problem.block.getFormat();
+  FormatTraits traits = traitsOf(format);
+  VectorBuilder vectors(problem.op, targetOf(problem.op));
+  to.wide = format == Format::Q8_0 && !vectors.hasByteDot();
+  int64_t groups = rows * problem.width / traits.group;
+  to.buffers.push_back(b.stackBuffer(rows * problem.width, b.getI8Type()));
+  to.buffers.push_back(b.stackBuffer(groups));
+  to.buffers.push_back(b.stackBuffer(traits.minima ? groups : 1));
+  return to;
+}
+
+void unpackTile(KernelBuilder &b, const MatrixProblem &problem, const UnpackedRows &to, ValueRange offsets) {
+  int64_t rows = problem.rowsOfTile();
+  for (int64_t part = 0; part < problem.map.parts; ++part) {
+    auto loop = scf::ForOp::create(b, b.loc, b.index(0), b.index(rows), b.index(1));
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value row = loop.getInductionVar(), within = row;
+    if (problem.map.rows < rows) // a short group repeats its last row
+      within = arith::MinUIOp::create(b, b.loc, row, b.index(problem.map.rows - 1));
+    Value behind = arith::MulIOp::create(b, b.loc, within, b.index(problem.map.rowStride));
+    Value from = arith::AddIOp::create(b, b.loc, offsets[part * rows], behind);
+    Value place = arith::AddIOp::create(b, b.loc, row, b.index(part * rows));
+    UnpackRowOp::create(b, b.loc, b.flatten(problem.weight), from, to.buffers, place, problem.block.getFormat(),
+                        problem.width, to.wide);
+  }
 }
 } // namespace ckjit::ck

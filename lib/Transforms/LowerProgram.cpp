@@ -17,7 +17,11 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
   void runOnOperation() override {
     auto arenaBytes = getOperation()->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (function.isExternal() || function->hasAttr(kKernelAttr))
+      if (function->hasAttr(kKernelAttr)) {
+        takeBytes(function);
+        continue;
+      }
+      if (function.isExternal())
         continue;
       if (!arenaBytes) {
         function.emitError() << "the module has no " << kArenaBytesAttr << "; run ck-plan-memory first";
@@ -26,6 +30,33 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
       if (failed(lower(function, arenaBytes.getInt())))
         return signalPassFailure();
     }
+  }
+
+  /// memref<N x i8> for one of blocks.
+  static MemRefType storedAs(MemRefType type) {
+    if (!blockOf(type) && !panelBlockOf(type))
+      return type;
+    return MemRefType::get({*bytesOf(type)}, IntegerType::get(type.getContext(), 8));
+  }
+
+  /// A kernel's buffers of blocks become their bytes.
+  void takeBytes(func::FuncOp kernel) {
+    SmallVector<Type> inputs;
+    for (Type type : kernel.getArgumentTypes()) {
+      auto memref = dyn_cast<MemRefType>(type);
+      inputs.push_back(memref ? storedAs(memref) : type);
+    }
+    if (llvm::equal(inputs, kernel.getArgumentTypes()))
+      return;
+    kernel.setFunctionType(FunctionType::get(&getContext(), inputs, kernel.getResultTypes()));
+    if (kernel.isExternal())
+      return;
+    for (auto [argument, type] : llvm::zip(kernel.getArguments(), inputs))
+      argument.setType(type);
+    kernel.walk([&](BytesOp bytes) {
+      bytes.getResult().replaceAllUsesWith(bytes.getBuffer());
+      bytes.erase();
+    });
   }
 
   LogicalResult lower(func::FuncOp program, int64_t arenaBytes) {
@@ -63,7 +94,7 @@ struct LowerProgramPass : impl::LowerProgramBase<LowerProgramPass> {
       bool weight = buffer.getSpace() == Space::Weight;
       Value arena = program.getArgument(program.getNumArguments() - (weight ? 2 : 1));
       Value offset = arith::ConstantIndexOp::create(builder, buffer.getLoc(), *buffer.getOffset());
-      Value view = memref::ViewOp::create(builder, buffer.getLoc(), cast<MemRefType>(buffer.getType()), arena, offset,
+      Value view = memref::ViewOp::create(builder, buffer.getLoc(), storedAs(cast<MemRefType>(buffer.getType())), arena, offset,
                                           ValueRange());
       buffer.getResult().replaceAllUsesWith(view);
     }

@@ -155,6 +155,8 @@ Value TileLowering::loadWeight(Row row, Value k, int64_t ahead) {
   int64_t step = op.getWeightStep();
   Value place = add(add(row.base, mul(k, step)), index(row.behind + ahead * step));
   Value scalar = memref::LoadOp::create(b, loc, op.getWeight(), place);
+  if (!scalar.getType().isF32())
+    scalar = arith::ExtFOp::create(b, loc, b.getF32Type(), scalar);
   if (op.getStrict())
     scalar = arith::ExtFOp::create(b, loc, b.getF64Type(), scalar);
   return vector::BroadcastOp::create(b, loc, sum, scalar);

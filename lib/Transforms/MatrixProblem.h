@@ -12,7 +12,7 @@ struct RowMap {
   int64_t groups = 1;      ///< independent groups of rows (heads)
   int64_t rows = 0;        ///< rows of a part in a group
   int64_t parts = 1;
-  int64_t groupStride = 0; ///< elements of the weight from group to group
+  int64_t groupStride = 0; ///< elements of the weight (bytes of one in blocks) from group to group
   int64_t rowStride = 0;   ///< ... from row to row
   int64_t partStride = 0;  ///< ... from part to part
   int64_t biasGroup = 0;   ///< elements of the bias from group to group
@@ -36,6 +36,8 @@ struct MatrixProblem {
   bool rowsOut = false;      ///< panels in, token-major out
   bool fromFirstRow = false; ///< only rows from the first row wanted on (lm_head)
   bool strict = false;
+  BlockType block;   ///< of a weight in blocks, or null
+  int64_t width = 0; ///< weights of a row in blocks, padding included
 
   /// Rows of each part that a tile takes.
   int64_t rowsOfTile() const { return tile.getRows() / map.parts; }
@@ -55,6 +57,16 @@ TilePlace tileAt(KernelBuilder &b, const MatrixProblem &problem, mlir::Value ind
 
 /// Elements of the flat weight where the rows of a tile begin, part by part.
 llvm::SmallVector<mlir::Value> rowOffsets(KernelBuilder &b, const MatrixProblem &problem, const TilePlace &at);
+
+/// What unpacking the rows of a tile gives, on the thread's stack.
+struct UnpackedRows {
+  /// For activations in codes: codes, scales, offsets; else floats alone.
+  llvm::SmallVector<mlir::Value> buffers;
+  bool wide = false; ///< codes are signed
+};
+UnpackedRows unpackedRows(KernelBuilder &b, const MatrixProblem &problem, bool codes);
+/// Unpacks the tile's rows, part by part, from where rowOffsets(...) says that each part begins.
+void unpackTile(KernelBuilder &b, const MatrixProblem &problem, const UnpackedRows &to, mlir::ValueRange offsets);
 
 /// Replaces the op by loops of ck.register_tile: activations in panels, a lane is a token.
 void lowerToPanels(const MatrixProblem &problem);

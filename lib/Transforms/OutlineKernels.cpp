@@ -68,8 +68,17 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     ArrayRef<int64_t> shape = cast<MemRefType>(shaped.getType()).getShape();
     if (isPanels(shaped.getType()) && shaped == op->getOperand(0))
       shape = shape.slice(1, 1);
+    auto type = cast<MemRefType>(shaped.getType());
     for (auto [index, dim] : llvm::enumerate(shape))
-      name += (index ? "x" : ".") + std::to_string(dim);
+      name += (index ? "x" : ".") + std::to_string(index + 1 == shape.size() && blockOf(type) ? rowLength(type) : dim);
+    if (BlockType block = blockOf(type))
+      name += "." + stringifyFormat(block.getFormat()).str();
+    else if (!type.getElementType().isF32() && isa<FloatType>(type.getElementType()))
+      name += type.getElementType().isBF16() ? ".bf16" : ".fp16";
+    if (panelBlockOf(op->getOperand(0).getType()))
+      name += ".int8";
+    if (auto quantize = dyn_cast<QuantizeOp>(op))
+      name += "." + std::to_string(panelBlockOf(quantize.getOut().getType()).getFeatures());
     if (auto linear = dyn_cast<LinearOp>(op))
       name += linear.getCos() ? ".rope" : linear.getResidual() ? ".residual" : "";
     if (auto project = dyn_cast<AttnProjectOp>(op))

@@ -16,7 +16,7 @@ public:
   explicit PanelLowering(const MatrixProblem &problem)
       : problem(problem), map(problem.map), b(problem.op), flatX(b.flatten(problem.x)),
         flatWeight(b.flatten(problem.weight)), flatBias(problem.bias ? b.flatten(problem.bias) : Value()),
-        lanes(dim(problem.x, 2)), vector(VectorType::get({lanes}, b.getF32Type())), tileRows(problem.rowsOfTile()) {}
+        lanes(quantized() ? panelBlockOf(problem.x.getType()).getTokens() : dim(problem.x, 2)), vector(VectorType::get({lanes}, b.getF32Type())), tileRows(problem.rowsOfTile()) {}
 
   void lower();
 
@@ -24,6 +24,9 @@ private:
   struct Tile : TilePlace {
     SmallVector<Value> rowsInGroup; ///< tileRows rows inside the group
   };
+  bool quantized() const { return panelBlockOf(problem.x.getType()) != nullptr; }
+  /// The sums of the tile with panel p.
+  ValueRange sums(ValueRange offsets, Value p);
   void panel(const Tile &at, ValueRange offsets, Value p);
   SmallVector<Value> biased(const Tile &at, ValueRange sums);
   SmallVector<Value> rotated(const Tile &at, ValueRange values, Value p);
@@ -39,6 +42,7 @@ private:
   const RowMap &map;
   KernelBuilder b;
   Value flatX, flatWeight, flatBias;
+  UnpackedRows unpacked; ///< the tile's rows of a weight in blocks
   Value stack; ///< where a tile is turned, for token-major outputs
   int64_t lanes;
   VectorType vector;
@@ -50,26 +54,46 @@ void PanelLowering::lower() {
   Value firstPanel = problem.fromFirstRow ? arith::DivUIOp::create(b, b.loc, b.firstRow(), b.index(lanes)).getResult() : b.index(0);
   if (problem.rowsOut)
     stack = b.stackBuffer(problem.tile.getVectors() * stackElements());
+  if (problem.block)
+    unpacked = unpackedRows(b, problem, quantized());
   auto [lo, hi] = b.share(b.index(map.groups * problem.tilesOfGroup()));
   b.forRange(lo, hi, [&](Value index) {
     Tile at{tileAt(b, problem, index), {}};
     for (int64_t i = 0; i < tileRows; ++i)
       at.rowsInGroup.push_back(addIndex(at.row, b.index(problem.rowInTile(i))));
     SmallVector<Value> offsets = rowOffsets(b, problem, at);
+    if (problem.block) {
+      unpackTile(b, problem, unpacked, offsets);
+      for (auto [index, offset] : llvm::enumerate(offsets))
+        offset = b.index(index * problem.width);
+    }
     auto loop = b.forRange(firstPanel, panels, [&](Value p) { panel(at, offsets, p); });
     loop->setAttr(kBlockAttr, b.getI64IntegerAttr(problem.tile.getPanels()));
     loop->setAttr(kJamAttr, b.getI64IntegerAttr(problem.tile.getVectors()));
   });
 }
 
-void PanelLowering::panel(const Tile &at, ValueRange offsets, Value p) {
-  Value column = b.apply(b.getAffineDimExpr(0) * (dim(problem.x, 1) * lanes), p);
+ValueRange PanelLowering::sums(ValueRange offsets, Value p) {
   SmallVector<Type> types(offsets.size(), vector);
-  auto sums = RegisterTileOp::create(b, b.loc, types, flatWeight, offsets, flatX, ValueRange{column}, b.index(problem.depth),
-                                     map.segments, map.segmentStride, /*weightStep=*/1, problem.tile.getUnroll(),
-                                     problem.tile.getStrict(), b.getI64IntegerAttr(tileRows * map.rowStride),
-                                     b.getI64IntegerAttr(map.parts));
-  SmallVector<Value> values = biased(at, sums.getResults());
+  if (quantized()) {
+    int64_t bytes = dim(problem.x, 1) * panelBlockOf(problem.x.getType()).getBytes();
+    Value column = b.apply(b.getAffineDimExpr(0) * bytes, p);
+    return Int8TileOp::create(b, b.loc, types, unpacked.buffers[0], unpacked.buffers[1], unpacked.buffers[2], offsets,
+                              flatX, ValueRange{column}, problem.block.getFormat(), problem.width, unpacked.wide)
+        .getResults();
+  }
+  Value column = b.apply(b.getAffineDimExpr(0) * (dim(problem.x, 1) * lanes), p);
+  // Rows to come are not in one piece where they are unpacked: nothing to prefetch.
+  IntegerAttr prefetch = problem.block ? IntegerAttr() : b.getI64IntegerAttr(tileRows * map.rowStride);
+  IntegerAttr parts = problem.block ? IntegerAttr() : b.getI64IntegerAttr(map.parts);
+  return RegisterTileOp::create(b, b.loc, types, problem.block ? unpacked.buffers[0] : flatWeight, offsets, flatX,
+                                ValueRange{column}, b.index(problem.depth), map.segments, map.segmentStride,
+                                /*weightStep=*/1, problem.tile.getUnroll(), problem.tile.getStrict(), prefetch, parts)
+      .getResults();
+}
+
+void PanelLowering::panel(const Tile &at, ValueRange offsets, Value p) {
+  SmallVector<Value> values = biased(at, sums(offsets, p));
   if (problem.gated)
     values = gatedValues(values);
   else if (problem.cos)

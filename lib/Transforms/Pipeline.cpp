@@ -17,6 +17,8 @@ static void addProgramPasses(OpPassManager &manager, const PipelineOptions &opti
   }
   functions.addPass(createSplitAttention());
   functions.addPass(createPackActivations());
+  if (options.quantize && !options.strict)
+    functions.addPass(createQuantizeActivations());
   if (options.materialize)
     functions.addPass(createMaterialize());
   manager.addPass(createPlanMemory());
@@ -28,6 +30,7 @@ static void addProgramPasses(OpPassManager &manager, const PipelineOptions &opti
   strategy.panels = options.panels;
   strategy.unroll = options.unroll;
   strategy.strict = options.strict;
+  strategy.quantize = options.quantize;
   manager.addPass(createSelectStrategy(strategy));
 }
 
@@ -49,6 +52,8 @@ static void addVectorPasses(OpPassManager &manager, const PipelineOptions &optio
   functions.addPass(createVectorizeLanes());
   if (!options.faultyKernel.empty())
     functions.addPass(createInjectFault({options.faultyKernel}));
+  functions.addPass(createLowerUnpack());
+  functions.addPass(createLowerInt8Tile());
   functions.addPass(createLowerRegisterTile());
   functions.addPass(createLowerDotTile());
   functions.addPass(createExpandMath());

@@ -27,7 +27,11 @@ FailureOr<ArenaPlan> planOf(Operation *op, bool training) {
   config.ropeTheta = model.getTheta().getValue().convertToFloat();
   if (llvm::Error error = validateConfig(config, kModelAttr))
     return op->emitError() << llvm::toString(std::move(error));
-  llvm::Expected<ArenaPlan> plan = planArena(config, {.training = training});
+  WeightTypes types;
+  if (auto codes = op->getAttrOfType<DenseI8ArrayAttr>(kWeightsAttr))
+    for (int8_t code : codes.asArrayRef())
+      types.push_back(static_cast<DType>(code));
+  llvm::Expected<ArenaPlan> plan = planArena(config, {.training = training, .weightTypes = types});
   if (!plan)
     return op->emitError() << llvm::toString(plan.takeError());
   return std::move(*plan);

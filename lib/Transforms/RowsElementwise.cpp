@@ -115,13 +115,29 @@ void rotate(RowsBuilder &b, RopeOp op, ValueRange first, ValueRange second, Valu
 
 void lowerRows(EmbedOp op) {
   RowsBuilder b(op);
+  auto table = cast<MemRefType>(op.getTable().getType());
+  BlockType block = blockOf(table);
+  Value unpacked = block ? b.stackBuffer(rowLength(table)) : Value();
   RowsBuilder::Part part = b.partOf(dim(op.getOut(), 1));
   b.forTokens([&](Value t) {
     Value id = memref::LoadOp::create(b, b.loc, op.getIds(), t);
     id = arith::IndexCastOp::create(b, b.loc, b.getIndexType(), id);
     Value position = arith::AddIOp::create(b, b.loc, b.position(), t);
+    if (block) { // every thread the whole row: it is short
+      Value from = arith::MulIOp::create(b, b.loc, id, b.index(table.getDimSize(1) * block.getBytes()));
+      UnpackRowOp::create(b, b.loc, b.flatten(op.getTable()), from, unpacked, b.index(0), block.getFormat(),
+                          rowLength(table), /*wide=*/false);
+    }
     b.forFeatures(part, [&](Value f, Type type) {
-      Value x = b.load(op.getTable(), {id, f}, type);
+      Value x;
+      if (block) {
+        x = b.load(unpacked, {f}, type);
+      } else {
+        auto vector = dyn_cast<VectorType>(type);
+        x = b.load(op.getTable(), {id, f}, vector ? Type(vector.clone(table.getElementType())) : table.getElementType());
+        if (!table.getElementType().isF32())
+          x = arith::ExtFOp::create(b, b.loc, type, x);
+      }
       if (op.getPositions())
         x = b.add(x, b.load(op.getPositions(), {position, f}, type));
       b.store(x, op.getOut(), {t, f});

@@ -10,7 +10,7 @@ namespace {
 int64_t dim(Value memref, unsigned index) { return cast<MemRefType>(memref.getType()).getDimSize(index); }
 
 /// How far ahead of its use a weight is fetched: beyond what the processor's own prefetchers keep in flight.
-constexpr int64_t kPrefetchElements = 1024;
+constexpr int64_t kPrefetchElements = 1024, kPrefetchBytes = 2048;
 
 /// Lowers one matrix op on rows. A tile's results are a vector of neighbouring features for each token, so bias,
 /// RoPE, SwiGLU, residual and stores are vector ops on runs of memory.
@@ -25,6 +25,11 @@ public:
   void lower();
 
 private:
+  bool quantized() const { return problem.block && problem.tile.getQuantize(); }
+  /// Makes codes of all tokens, for this thread alone: less work than waiting for others.
+  void quantize();
+  /// The sums of the tile's rows, one vector a token of `group`.
+  ValueRange sums(ValueRange offsets, ValueRange group);
   /// Tokens [first, last) in steps of `count`.
   void tokens(const TilePlace &at, ValueRange offsets, Value first, Value last, int64_t count);
   /// The results of one token, part by part, to memory.
@@ -44,6 +49,8 @@ private:
   const RowMap &map;
   KernelBuilder b;
   Value flatX, flatWeight, flatBias, flatOut;
+  UnpackedRows unpacked;            ///< the tile's rows of a weight in blocks, as floats
+  Value codes, codeScales, codeSums; ///< of all tokens, when quantized
   int64_t lanes, tileRows;
   VectorType vector;
 };
@@ -53,30 +60,83 @@ void RowsLowering::lower() {
   int64_t group = problem.tile.getVectors();
   Value rest = arith::RemUIOp::create(b, b.loc, arith::SubIOp::create(b, b.loc, b.tokens(), first), b.index(group));
   Value middle = arith::SubIOp::create(b, b.loc, b.tokens(), rest);
+  if (quantized())
+    quantize();
+  else if (problem.block)
+    unpacked = unpackedRows(b, problem, /*codes=*/false);
   auto [lo, hi] = b.share(b.index(map.groups * problem.tilesOfGroup()));
   b.forRange(lo, hi, [&](Value index) {
     TilePlace at = tileAt(b, problem, index);
     SmallVector<Value> offsets = rowOffsets(b, problem, at);
+    if (problem.block && !quantized()) {
+      unpackTile(b, problem, unpacked, offsets);
+      for (auto [row, offset] : llvm::enumerate(offsets))
+        offset = b.index(row * problem.width);
+    }
     if (group > 1)
       tokens(at, offsets, first, middle, group);
     tokens(at, offsets, group > 1 ? middle : first, b.tokens(), 1);
   });
 }
 
+void RowsLowering::quantize() {
+  FormatTraits traits = traitsOf(problem.block.getFormat());
+  int64_t most = dim(problem.x, 0), features = dim(problem.x, 1), width = problem.width;
+  codes = b.stackBuffer(most * width, b.getI8Type());
+  codeScales = b.stackBuffer(most * width / traits.elements);
+  codeSums = b.stackBuffer(most * width / traits.group);
+  // Features of rows that are padded, or whose heads are, go to a place with zeros between them.
+  int64_t segments = isa<AttnProjectOp>(problem.op) ? features / problem.depth : 1;
+  bool padded = features != width;
+  Value row = padded ? b.stackBuffer(width) : Value();
+  auto loop = scf::ForOp::create(b, b.loc, b.index(0), b.tokens(), b.index(1));
+  OpBuilder::InsertionGuard restore(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Value token = loop.getInductionVar(), from = mul(token, features);
+  if (padded) {
+    int64_t own = features / segments, wide = width / segments;
+    for (int64_t s = 0; s < segments; ++s) {
+      auto copy = scf::ForOp::create(b, b.loc, b.index(0), b.index(wide), b.index(1));
+      OpBuilder::InsertionGuard inner(b);
+      b.setInsertionPoint(copy.getBody()->getTerminator());
+      Value i = copy.getInductionVar();
+      Value inside = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ult, i, b.index(own));
+      Value place = arith::MinUIOp::create(b, b.loc, i, b.index(own - 1));
+      Value x = memref::LoadOp::create(b, b.loc, flatX, add(from, add(place, b.index(s * own))));
+      Value value = arith::SelectOp::create(b, b.loc, inside, x, b.f32(0.0f));
+      memref::StoreOp::create(b, b.loc, value, row, add(i, b.index(s * wide)));
+    }
+    from = b.index(0);
+  }
+  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width, traits.elements,
+                        traits.group);
+}
+
+ValueRange RowsLowering::sums(ValueRange offsets, ValueRange group) {
+  SmallVector<Type> types(group.size(), VectorType::get({tileRows * map.parts}, b.getF32Type()));
+  if (quantized())
+    return Int8DotTileOp::create(b, b.loc, types, flatWeight, offsets, codes, codeScales, codeSums, group,
+                                 problem.block.getFormat(), problem.width, b.getI64IntegerAttr(kPrefetchBytes))
+        .getResults();
+  SmallVector<Value> columns;
+  for (Value token : group)
+    columns.push_back(mul(token, dim(problem.x, 1)));
+  // What was unpacked just now is in the cache.
+  IntegerAttr prefetch = problem.block ? IntegerAttr() : b.getI64IntegerAttr(kPrefetchElements);
+  return DotTileOp::create(b, b.loc, types, problem.block ? unpacked.buffers[0] : flatWeight, offsets, flatX, columns,
+                           problem.depth, map.segments, map.segmentStride, lanes, problem.tile.getUnroll(),
+                           problem.tile.getStrict(), prefetch)
+      .getResults();
+}
+
 void RowsLowering::tokens(const TilePlace &at, ValueRange offsets, Value first, Value last, int64_t count) {
   auto loop = scf::ForOp::create(b, b.loc, first, last, b.index(count));
   OpBuilder::InsertionGuard restore(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
-  SmallVector<Value> group, columns;
-  for (int64_t i = 0; i < count; ++i) {
+  SmallVector<Value> group;
+  for (int64_t i = 0; i < count; ++i)
     group.push_back(add(loop.getInductionVar(), b.index(i)));
-    columns.push_back(mul(group.back(), dim(problem.x, 1)));
-  }
-  SmallVector<Type> types(count, VectorType::get({tileRows * map.parts}, b.getF32Type()));
-  auto sums = DotTileOp::create(b, b.loc, types, flatWeight, offsets, flatX, columns, problem.depth, map.segments,
-                                map.segmentStride, lanes, problem.tile.getUnroll(), problem.tile.getStrict(),
-                                b.getI64IntegerAttr(kPrefetchElements));
-  for (auto [token, sum] : llvm::zip(group, sums.getResults()))
+  for (auto [token, sum] : llvm::zip(group, sums(offsets, group)))
     finish(at, sum, token);
 }
 

@@ -10,7 +10,6 @@ namespace ckjit::ck {
 #include "ckjit/Transforms/Passes.h.inc"
 
 namespace {
-constexpr int64_t kBytesOfFloat = 4;
 /// The code generator moves neighbouring loads of an unrolled loop together, ahead of their use, and
 /// spills what no longer fits; a step of rows x vectors FMAs is long enough without.
 constexpr int64_t kUnroll = 1;
@@ -56,10 +55,15 @@ Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
   return fits(shape, 6) ? Tile{6, 2} : Tile{4, 3};
 }
 
+/// With codes of weights and activations two sets of accumulators, integers and floats, share the registers.
+Tile int8Tile(TargetAttr target) { return target.getRegisters() >= 32 ? Tile{4, 3} : Tile{2, 3}; }
+
 /// For activations in rows: four rows of each part, so that a tile stores runs of four, and the tokens whose sums
 /// the registers hold beside them. One token is bound by memory, whatever the tile.
-Tile dotTile(TargetAttr target, RowShape shape, bool strict) {
-  constexpr int64_t kRows = 4, kSteps = 2;
+Tile dotTile(TargetAttr target, RowShape shape, bool strict, bool unpacked) {
+  constexpr int64_t kSteps = 2;
+  // Rows that are unpacked to floats first: few, to stay in the first-level cache.
+  const int64_t kRows = unpacked ? 1 : 4;
   bool many = target.getRegisters() >= 32 && !strict;
   return {kRows * shape.parts, many ? 4 : 2, kSteps};
 }
@@ -94,19 +98,27 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
     if (auto gated = dyn_cast<GatedLinearOp>(op))
       return choose(gated, target, gated.getDepth());
     if (auto project = dyn_cast<AttnProjectOp>(op))
-      return choose(project, target,
-                    project.getDepth() * cast<MemRefType>(project.getWeight().getType()).getDimSize(0));
+      return choose(project, target, heads(project) * project.getDepth());
     if (auto head = dyn_cast<LMHeadOp>(op))
       return choose(head, target, head.getDepth());
     return success();
+  }
+
+  static int64_t heads(AttnProjectOp op) {
+    auto weight = cast<MemRefType>(op.getWeight().getType());
+    return weight.getRank() == 3 ? weight.getDimSize(0) : rowLength(weight) / static_cast<int64_t>(op.getDepth());
   }
 
   /// Error when an option is out of a tile's range.
   template <typename MatrixOp> LogicalResult choose(MatrixOp op, TargetAttr target, int64_t depth) {
     if (op.getTile())
       return success();
-    bool panelled = isPanels(op->getOperand(0).getType());
-    Tile tile = panelled ? registerTile(target, shapeOf(op), strict) : dotTile(target, shapeOf(op), strict);
+    Type input = op->getOperand(0).getType();
+    bool panelled = isPanels(input), blocks = blockOf(op->getOperand(1).getType()) != nullptr;
+    bool codes = panelled ? panelBlockOf(input) != nullptr : blocks && quantize && !strict;
+    Tile tile = !panelled ? dotTile(target, shapeOf(op), strict, blocks && !codes)
+                : codes   ? int8Tile(target)
+                          : registerTile(target, shapeOf(op), strict);
     if (panelled && rows)
       tile.rows = rows;
     if (panelled && vectors)
@@ -115,14 +127,14 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
       tile.unroll = unroll;
     if constexpr (std::is_same_v<MatrixOp, AttentionOp>)
       tile.vectors = headsOfTile(op, tile.vectors);
-    int64_t panelBytes = depth * target.getLanes() * kBytesOfFloat;
+    int64_t panelBytes = depth * target.getLanes() * (codes ? 1 : sizeof(float));
     int64_t fitting = target.getL2() / 2 / panelBytes;
     int64_t block = !panelled    ? tile.vectors
                     : panels > 0   ? std::max<int64_t>(panels, tile.vectors)
                     : panels < 0 ? panels.getValue()
                                  : std::max<int64_t>(1, fitting / tile.vectors) * tile.vectors;
     TileAttr chosenTile = TileAttr::getChecked([&] { return op.emitOpError(); }, &getContext(), tile.rows, tile.vectors,
-                                               block, tile.unroll, strict.getValue());
+                                               block, tile.unroll, strict.getValue(), !panelled && codes);
     if (!chosenTile)
       return failure();
     op.setTileAttr(chosenTile);

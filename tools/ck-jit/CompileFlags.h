@@ -10,13 +10,18 @@ namespace ckjit::tool {
 /// Whether a verb lets slots be looked at.
 enum class Slots : bool { Offer, Hide };
 
-/// --target-cpu, --strict, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
+/// What quantized weights multiply.
+enum class Activations : uint8_t { Default, Int8, FP32 };
+
+/// --target-cpu, --strict, --activations, --materialize and the hidden switches of the pipeline. Declared once a verb, as a static
 /// beside its subcommand.
 struct CompileFlags {
   explicit CompileFlags(llvm::cl::SubCommand &command, Slots slots = Slots::Offer);
 
   llvm::cl::opt<std::string> cpu;
-  llvm::cl::opt<bool> strict, materialize, noFuse;
+  llvm::cl::opt<bool> strict, materialize;
+  llvm::cl::opt<Activations> activations;
+  llvm::cl::opt<bool> noFuse;
   llvm::cl::opt<int64_t> rows, vectors, panels, unroll;
   llvm::cl::opt<std::string> fault;
 

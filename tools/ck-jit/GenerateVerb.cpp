@@ -212,6 +212,7 @@ Error run() {
   auto opened = source.open();
   if (!opened)
     return opened.takeError();
+  options->weightTypes = opened->file->weightTypes();
   const ModelConfig &config = opened->file->config;
   auto vocabulary = findVocabulary(config.vocabSize);
   if (!vocabulary)

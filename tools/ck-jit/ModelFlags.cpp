@@ -66,8 +66,6 @@ Expected<ModelFlags::Source> ModelFlags::open(const ModelConfig &overrides) cons
   auto file = BumpFile::open(weights, options);
   if (!file)
     return file.takeError();
-  if (Error error = checkRunnable(**file))
-    return error;
   source.file = std::move(*file);
   if (ir.empty())
     source.graph = buildForwardGraph(source.file->config);

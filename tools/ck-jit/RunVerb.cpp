@@ -207,6 +207,7 @@ Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFil
 /// Compiles, loads, runs and, if asked to, verifies. The model is gone before another is made for verifying.
 Error compileAndRun(const CKIRGraph &graph, const BumpFile &file, CompileOptions options, ArrayRef<int32_t> tokens,
                     RunReport &report) {
+  options.weightTypes = file.weightTypes();
   CompileOptions materialized = options;
   materialized.pipeline.materialize = true;
   if (Error error = placeFault(graph, options, materialized))

@@ -14,9 +14,6 @@
 
 namespace ckjit {
 
-/// Error that names file, tensor and type if a tensor isn't fp32; to be asked before a model is compiled for `file`.
-llvm::Error checkRunnable(const BumpFile &file);
-
 /// How a model is made ready to run.
 struct ModelOptions {
   CompileOptions compile;
@@ -35,12 +32,12 @@ public:
                                                        const ModelOptions &options);
 
   /// Reads every weight into its place, the threads of the team sharing the tensors. Error for a
-  /// tensor that isn't fp32 or can't be read. `progress` hears the bytes read so far, on the calling thread; its
+  /// tensor that isn't of the type it was compiled for (CompileOptions::weightTypes) or can't be read. `progress` hears the bytes read so far, on the calling thread; its
   /// error stops the reading and is the result.
   llvm::Error load(const BumpFile &file,
                    llvm::function_ref<llvm::Error(uint64_t done, uint64_t total)> progress = nullptr);
 
-  /// Gives each weight tensor to `fill(spec, dst)`, for models made in memory.
+  /// Gives each fp32 weight tensor to `fill(spec, dst)`, for models made in memory.
   void fillWeights(llvm::function_ref<void(const TensorSpec &, float *)> fill);
 
   /// Runs the forward pass over `tokens` (T ids, each in [0, V), checked), which stand behind the first `position`

@@ -3,6 +3,7 @@
 #define CKJIT_IMPORT_IMPORT_H
 
 #include "ckjit/Graph/CKIRGraph.h"
+#include "ckjit/Layout/ArenaPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,8 +21,10 @@ inline constexpr int64_t kMaxTokensInRows = 4;
 /// nodes (SPEC 0.8, 4). Errors are those of validateGraph; `where` names the
 /// graph in them. The context must have the ck, func and memref dialects. With `decode` a function @decode
 /// besides, over the same weights, cache and logits: its activations stay in rows, and it has no cross entropy.
+/// Weights have the types of `weightTypes` (error if they can't, checkWeightTypes), which the module keeps as ck.weights.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> importGraph(mlir::MLIRContext &context, const CKIRGraph &graph,
-                                                              llvm::StringRef where, bool decode = false);
+                                                              llvm::StringRef where, bool decode = false,
+                                                              const WeightTypes &weightTypes = {});
 
 } // namespace ckjit
 #endif

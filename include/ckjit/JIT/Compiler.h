@@ -16,6 +16,7 @@ namespace ckjit {
 struct CompileOptions {
   TargetDescription target;
   PipelineOptions pipeline;
+  WeightTypes weightTypes = {}; ///< of the file that will be loaded; none: all fp32
   bool decode = false; ///< the program for few tokens besides (not with pipeline.materialize)
 };
 

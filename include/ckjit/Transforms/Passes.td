@@ -71,6 +71,16 @@ def PackActivations : Pass<"ck-pack-activations", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"packed", "packed", "Number of buffers laid out in panels">];
 }
 
+def QuantizeActivations : Pass<"ck-quantize-activations", "::mlir::func::FuncOp"> {
+  let summary = "Quantize what weights in blocks multiply, once for all that read it";
+  let description = [{
+    A matrix op on panels whose weight is in blocks gets its input from a `ck.quantize` before the first such op.
+    Programs in rows quantize inside their kernels (the strategy's `quantize`).
+  }];
+  let dependentDialects = ["::ckjit::ck::CKDialect"];
+  let statistics = [Statistic<"quantized", "quantized", "Number of buffers quantized">];
+}
+
 def PlanMemory : Pass<"ck-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every buffer its offset in the arena";
   let description = [{
@@ -120,7 +130,8 @@ def SelectStrategy : Pass<"ck-select-strategy", "::mlir::ModuleOp"> {
     Option<"vectors", "vectors", "int64_t", "0", "panels of a register tile">,
     Option<"panels", "panels", "int64_t", "0", "panels of a cache block">,
     Option<"unroll", "unroll", "int64_t", "0", "steps of the k loop written out">,
-    Option<"strict", "strict", "bool", "false", "accumulate in double">];
+    Option<"strict", "strict", "bool", "false", "accumulate in double">,
+    Option<"quantize", "quantize", "bool", "true", "activations in rows become codes for weights in blocks">];
   let statistics = [Statistic<"chosen", "chosen", "Number of ops given a tile">];
 }
 
@@ -212,14 +223,33 @@ def LowerDotTile : Pass<"ck-lower-dot-tile", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"lowered", "lowered", "Number of dot tiles lowered">];
 }
 
+def LowerUnpack : Pass<"ck-lower-unpack", "::mlir::func::FuncOp"> {
+  let summary = "Lower unpack_row and quantize_row to vector ops on bytes";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "Number of ops lowered">];
+}
+
+def LowerInt8Tile : Pass<"ck-lower-int8-tile", "::mlir::func::FuncOp"> {
+  let summary = "Lower the micro-kernels of quantized weights to the target's byte dot products";
+  let description = [{
+    vpdpbusd with AVX512-VNNI or AVX-VNNI, vpmaddubsw and vpmaddwd with AVX2 (in AVX-512 and SSSE3 their own widths), and
+    plain 32-bit products where there is none of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"lowered", "lowered", "Number of tiles lowered">];
+}
+
 def ExpandMath : Pass<"ck-expand-math", "::mlir::func::FuncOp"> {
   let summary = "Expand math to arithmetic that needs no library";
   let description = [{
     exp becomes a polynomial (1 ulp in fp32); on a target without FMA, fused
-    multiply-adds become a multiply and an add.
+    multiply-adds become a multiply and an add, and on one without F16C fp16 becomes fp32 by
+    integer arithmetic.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
-  let statistics = [Statistic<"expanded", "expanded", "Number of fused multiply-adds expanded">];
+  let statistics = [Statistic<"expanded", "expanded", "Number of ops expanded">];
 }
 
 def InjectFault : Pass<"ck-inject-fault", "::mlir::func::FuncOp"> {

@@ -12,6 +12,7 @@ enum class Stage : uint8_t { CK, Loops, Vector, LLVMDialect };
 
 struct PipelineOptions {
   bool strict = false;      ///< accumulate in double, correctly rounded exp
+  bool quantize = true;     ///< 8-bit activations for quantized weights; never when strict
   bool materialize = false; ///< every op's result also goes to its slot
   bool fuse = true;         ///< fuse-swiglu and fuse-residual
   int64_t rows = 0, vectors = 0, panels = 0, unroll = 0; ///< overrides of select-strategy, 0 = choose

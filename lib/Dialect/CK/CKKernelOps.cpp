@@ -40,3 +40,52 @@ LogicalResult DotTileOp::verify() {
                                         << static_cast<int64_t>(getLanes()) << " lanes, expected powers of two";
   return success();
 }
+
+/// Rows of `depth` weights are whole blocks, at least one.
+static LogicalResult checkDepth(Operation *op, Format format, int64_t depth) {
+  int64_t block = traitsOf(format).elements;
+  if (depth < block || depth % block != 0)
+    return op->emitOpError("depth is ") << depth << ", expected whole blocks of " << block;
+  return success();
+}
+
+LogicalResult UnpackRowOp::verify() {
+  auto elementOf = [&](unsigned i) { return cast<MemRefType>(getOuts()[i].getType()).getElementType(); };
+  bool floats = getOuts().size() == 1 && elementOf(0).isF32();
+  bool codes = getOuts().size() == 3 && elementOf(0).isInteger(8) && elementOf(1).isF32() && elementOf(2).isF32();
+  if (!floats && !codes)
+    return emitOpError("has ") << getOuts().size() << " outputs, expected fp32 alone, or bytes and two of fp32";
+  return checkDepth(*this, getFormat(), getDepth());
+}
+
+LogicalResult Int8TileOp::verify() {
+  size_t rows = getRowOffsets().size(), columns = getColumnOffsets().size();
+  if (rows == 0 || columns == 0)
+    return emitOpError("has ") << rows << " rows and " << columns << " vectors, expected at least one of each";
+  if (getNumResults() != rows * columns)
+    return emitOpError("gives ") << getNumResults() << " vectors, expected rows x vectors = " << rows << " x " << columns;
+  if (!llvm::all_equal(getResultTypes()))
+    return emitOpError("results differ in type, expected one vector type");
+  return checkDepth(*this, getFormat(), getDepth());
+}
+
+LogicalResult QuantizeRowOp::verify() {
+  int64_t depth = getDepth(), block = getBlock(), group = getGroup();
+  if (block < 1 || group < 1 || depth < 1 || depth % block != 0 || block % group != 0)
+    return emitOpError("has depth ") << depth << ", blocks of " << block << " and groups of " << group
+                                     << ", expected whole groups in whole blocks";
+  return success();
+}
+
+LogicalResult Int8DotTileOp::verify() {
+  size_t rows = getRowOffsets().size(), tokens = getTokens().size();
+  if (!llvm::isPowerOf2_64(rows) || tokens == 0)
+    return emitOpError("has ") << rows << " rows and " << tokens
+                               << " tokens, expected a power of two of rows and at least one token";
+  if (getNumResults() != tokens)
+    return emitOpError("gives ") << getNumResults() << " vectors, expected one a token, " << tokens;
+  for (Type type : getResultTypes())
+    if (cast<VectorType>(type).getDimSize(0) != static_cast<int64_t>(rows))
+      return emitOpError("gives ") << type << ", expected a vector of its " << rows << " rows";
+  return checkDepth(*this, getFormat(), getDepth());
+}

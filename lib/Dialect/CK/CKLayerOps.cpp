@@ -8,11 +8,22 @@ namespace {
 MemRefType shapeOf(Value value) { return cast<MemRefType>(value.getType()); }
 
 /// Features an activation can hold: columns of rows, or features of panels.
-int64_t featuresOf(Value value) { return shapeOf(value).getDimSize(1); }
+int64_t featuresOf(Value value) {
+  PanelBlockType block = panelBlockOf(value.getType());
+  return shapeOf(value).getDimSize(1) * (block ? block.getFeatures() : 1);
+}
 
-/// Panels hold exactly `features`; rows may be padded beyond.
+LogicalResult checkAtLeast(Operation *op, StringRef name, int64_t found, int64_t expected) {
+  if (found < expected)
+    return op->emitOpError() << name << " is " << found << ", expected at least " << expected;
+  return success();
+}
+
+/// Panels hold exactly `features`; rows may be padded beyond, blocks are (checkInput).
 LogicalResult checkFeatures(Operation *op, StringRef name, Value value, int64_t features) {
   int64_t found = featuresOf(value);
+  if (panelBlockOf(value.getType()))
+    return checkAtLeast(op, name, found, features);
   if (isPanels(value.getType()) ? found != features : found < features)
     return op->emitOpError() << name << " holds " << found << " features, expected "
                              << (isPanels(value.getType()) ? "" : "at least ") << features;
@@ -36,20 +47,29 @@ LogicalResult checkSameLayout(Operation *op, StringRef firstName, Value first, S
   return success();
 }
 
-LogicalResult checkAtLeast(Operation *op, StringRef name, int64_t found, int64_t expected) {
-  if (found < expected)
-    return op->emitOpError() << name << " is " << found << ", expected at least " << expected;
-  return success();
-}
-
 /// `rows` x `depth` lie inside the last two dims of `weight`.
 LogicalResult checkWeight(Operation *op, Value weight, int64_t rows, int64_t depth) {
   MemRefType type = shapeOf(weight);
   int64_t rank = type.getRank();
   if (rows < 1 || rows > type.getDimSize(rank - 2))
     return op->emitOpError() << "rows is " << rows << ", the weight has " << type.getDimSize(rank - 2);
-  if (depth < 1 || depth > type.getDimSize(rank - 1))
-    return op->emitOpError() << "depth is " << depth << ", the weight has " << type.getDimSize(rank - 1);
+  if (depth < 1 || depth > rowLength(type))
+    return op->emitOpError() << "depth is " << depth << ", the weight has " << rowLength(type);
+  return success();
+}
+
+/// The input of a matrix op: quantized, it is blocks as the weight's format has them, for its whole rows.
+LogicalResult checkInput(Operation *op, Value x, Value weight) {
+  PanelBlockType block = panelBlockOf(x.getType());
+  if (!block)
+    return success();
+  BlockType format = blockOf(weight.getType());
+  if (!format)
+    return op->emitOpError() << "x is " << x.getType() << ", expected floats for a weight of "
+                             << shapeOf(weight).getElementType();
+  if (block.getFeatures() != format.getActivationBlock() || featuresOf(x) != rowLength(shapeOf(weight)))
+    return op->emitOpError() << "x is " << x.getType() << ", expected " << rowLength(shapeOf(weight))
+                             << " features in blocks of " << format.getActivationBlock() << " for " << weight.getType();
   return success();
 }
 
@@ -105,7 +125,7 @@ LogicalResult ckjit::ck::verifyLayerOperands(Operation *op) {
 }
 
 LogicalResult EmbedOp::verify() {
-  int64_t width = shapeOf(getTable()).getDimSize(1);
+  int64_t width = rowLength(shapeOf(getTable()));
   if (getPositions() && featuresOf(getPositions()) != width)
     return emitOpError("positions hold ") << featuresOf(getPositions()) << " features, the table " << width;
   if (featuresOf(getOut()) > width)
@@ -126,7 +146,7 @@ LogicalResult RMSNormOp::verify() {
 
 LogicalResult LinearOp::verify() {
   int64_t rows = getRows(), groups = groupsOf(getWeight());
-  if (failed(checkWeight(*this, getWeight(), rows, getDepth())) ||
+  if (failed(checkWeight(*this, getWeight(), rows, getDepth())) || failed(checkInput(*this, getX(), getWeight())) ||
       failed(checkFeatures(*this, "x", getX(), getDepth())))
     return failure();
   if (shapeOf(getBias()).getNumElements() != shapeOf(getWeight()).getNumElements() / shapeOf(getWeight()).getShape().back())
@@ -153,7 +173,7 @@ LogicalResult LinearOp::verify() {
 }
 
 LogicalResult GatedLinearOp::verify() {
-  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) ||
+  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) || failed(checkInput(*this, getX(), getWeight())) ||
       failed(checkFeatures(*this, "x", getX(), getDepth())) ||
       failed(checkFeatures(*this, "out", getOut(), getRows())))
     return failure();
@@ -161,12 +181,30 @@ LogicalResult GatedLinearOp::verify() {
     return emitOpError("weight has ") << groupsOf(getWeight()) << " groups of rows, expected 2: gate and up";
   if (shapeOf(getBias()).getShape() != shapeOf(getWeight()).getShape().drop_back())
     return emitOpError("bias is ") << getBias().getType() << ", expected one value a row of " << getWeight().getType();
-  return checkSameLayout(*this, "x", getX(), "out", getOut());
+  return panelBlockOf(getX().getType()) ? success() : checkSameLayout(*this, "x", getX(), "out", getOut());
+}
+
+/// The input's features are heads of `depth`; in blocks a row of the weight holds them all, each padded alike.
+static LogicalResult checkHeads(AttnProjectOp op) {
+  int64_t depth = op.getDepth();
+  if (!blockOf(op.getWeight().getType()))
+    return shapeOf(op.getWeight()).getRank() == 3
+               ? checkFeatures(op, "x", op.getX(), groupsOf(op.getWeight()) * depth)
+               : op.emitOpError("weight is ") << op.getWeight().getType() << ", expected [heads][rows][depth]";
+  if (shapeOf(op.getWeight()).getRank() != 2)
+    return op.emitOpError("weight is ") << op.getWeight().getType() << ", expected [rows][heads * depth] in blocks";
+  int64_t heads = featuresOf(op.getX()) / depth;
+  if (panelBlockOf(op.getX().getType()))
+    return success();
+  if (featuresOf(op.getX()) % depth != 0 || rowLength(shapeOf(op.getWeight())) % heads != 0)
+    return op.emitOpError("x holds ") << featuresOf(op.getX()) << " features, expected heads of " << depth
+                                      << " for the weight's rows of " << rowLength(shapeOf(op.getWeight()));
+  return success();
 }
 
 LogicalResult AttnProjectOp::verify() {
-  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) ||
-      failed(checkFeatures(*this, "x", getX(), groupsOf(getWeight()) * getDepth())) ||
+  if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) || failed(checkInput(*this, getX(), getWeight())) ||
+      failed(checkHeads(*this)) ||
       failed(checkFeatures(*this, "out", getOut(), getRows())) ||
       failed(checkAtLeast(*this, "bias's length", shapeOf(getBias()).getDimSize(0), getRows())))
     return failure();
@@ -253,7 +291,8 @@ LogicalResult SplitOp::verify() {
 }
 
 LogicalResult LMHeadOp::verify() {
-  if (failed(checkWeight(*this, getTable(), 1, getDepth())) || failed(checkFeatures(*this, "x", getX(), getDepth())))
+  if (failed(checkWeight(*this, getTable(), 1, getDepth())) || failed(checkInput(*this, getX(), getTable())) ||
+      failed(checkFeatures(*this, "x", getX(), getDepth())))
     return failure();
   int64_t vocab = shapeOf(getTable()).getDimSize(0);
   if (featuresOf(getOut()) != vocab)
@@ -266,6 +305,18 @@ LogicalResult CrossEntropyOp::verify() {
   if (failed(checkAtLeast(*this, "targets' length", shapeOf(getTargets()).getDimSize(0), rows)))
     return failure();
   return checkAtLeast(*this, "out's length", shapeOf(getOut()).getDimSize(0), rows);
+}
+
+LogicalResult QuantizeOp::verify() {
+  PanelBlockType block = panelBlockOf(getOut().getType());
+  MemRefType x = shapeOf(getX()), out = shapeOf(getOut());
+  if (x.getDimSize(0) != out.getDimSize(0) || x.getDimSize(2) != block.getTokens())
+    return emitOpError("x is ") << x << " but out is " << out << ", expected the same panels";
+  int64_t segments = getSegments(), features = featuresOf(getX()), padded = featuresOf(getOut());
+  if (segments < 1 || features % segments != 0 || padded % segments != 0)
+    return emitOpError("has ") << segments << " segments of " << features << " features in blocks of " << padded
+                               << ", expected a divisor of both";
+  return checkAtLeast(*this, "out's number of features", padded, features);
 }
 
 LogicalResult PackOp::verify() {

@@ -11,7 +11,13 @@ static constexpr int64_t kMaxLayer = 0xFFFF;
 std::optional<int64_t> ckjit::ck::bytesOf(MemRefType type) {
   if (!type.hasStaticShape())
     return std::nullopt;
-  std::optional<int64_t> bits = static_cast<int64_t>(type.getElementTypeBitWidth());
+  std::optional<int64_t> bits;
+  if (BlockType block = blockOf(type))
+    bits = 8 * block.getBytes();
+  else if (PanelBlockType block = panelBlockOf(type))
+    bits = 8 * block.getBytes();
+  else
+    bits = static_cast<int64_t>(type.getElementTypeBitWidth());
   for (int64_t extent : type.getShape())
     bits = bits ? llvm::checkedMul(*bits, extent) : std::nullopt;
   return bits ? std::optional<int64_t>(*bits / 8) : std::nullopt;
@@ -29,8 +35,9 @@ LogicalResult BufferOp::verify() {
   if (getName().empty())
     return emitOpError("name is empty, expected a buffer of the arena plan");
   Type element = cast<MemRefType>(getType()).getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
-    return emitOpError("element type is ") << element << ", expected an integer or float of whole bytes";
+  bool isBlock = isa<BlockType, PanelBlockType>(element);
+  if (!isBlock && (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0))
+    return emitOpError("element type is ") << element << ", expected blocks, or an integer or float of whole bytes";
   auto type = cast<MemRefType>(getType());
   if (!type.getLayout().isIdentity())
     return emitOpError("\"") << getName() << "\" is " << type << ", expected a memref without a layout";
@@ -41,6 +48,16 @@ LogicalResult BufferOp::verify() {
   if (getOffset() && !llvm::checkedAdd(static_cast<int64_t>(*getOffset()), *bytes))
     return emitOpError("\"") << getName() << "\" ends at byte " << *getOffset() << " + " << *bytes
                             << ", expected below 2^63";
+  return success();
+}
+
+LogicalResult BytesOp::verify() {
+  MemRefType type = cast<MemRefType>(getBuffer().getType());
+  if (!blockOf(type) && !panelBlockOf(type))
+    return emitOpError("buffer is ") << type << ", expected blocks of weights or of activations";
+  std::optional<int64_t> bytes = bytesOf(type);
+  if (!bytes || getResult().getType().getDimSize(0) != *bytes)
+    return emitOpError("gives ") << getResult().getType() << ", expected the buffer's " << bytes.value_or(-1) << " bytes";
   return success();
 }
 

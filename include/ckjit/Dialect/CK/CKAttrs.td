@@ -2,7 +2,7 @@
 #ifndef CK_ATTRS_TD
 #define CK_ATTRS_TD
 
-include "CKDialect.td"
+include "CKTypes.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -41,10 +41,12 @@ def CK_TileAttr : CK_Attr<"Tile", "tile"> {
   let description = [{
     A register tile holds `rows` weight rows times `vectors` panels; a block of
     `panels` panels stays in the second-level cache while the weight rows pass;
-    `unroll` steps of the k loop are written out.
+    `unroll` steps of the k loop are written out. With `quantize` activations in rows
+    become blocks of 8-bit codes inside the kernel (in panels ck.quantize does it before).
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$panels, "int64_t":$unroll,
-                        DefaultValuedParameter<"bool", "false">:$strict);
+                        DefaultValuedParameter<"bool", "false">:$strict,
+                        DefaultValuedParameter<"bool", "false">:$quantize);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -30,6 +30,8 @@ public:
 #include "ckjit/Dialect/CK/CKEnums.h.inc"
 
 #include "ckjit/Dialect/CK/CKDialect.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ckjit/Dialect/CK/CKTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ckjit/Dialect/CK/CKAttrs.h.inc"
 #define GET_OP_CLASSES
@@ -39,6 +41,8 @@ namespace ckjit::ck {
 
 /// Names of the attributes that passes leave on modules and functions.
 inline constexpr llvm::StringLiteral kModelAttr = "ck.model";
+/// dtype codes of the weights in the file's order (SPEC 2.1), as an array of i8; absent: all are fp32.
+inline constexpr llvm::StringLiteral kWeightsAttr = "ck.weights";
 inline constexpr llvm::StringLiteral kTargetAttr = "ck.target";
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "ck.arena_bytes";
 /// A function that ck.launch runs: (tid, threads, T, first row, position, buffers...).
@@ -58,8 +62,30 @@ inline constexpr int64_t kPartState = 16;
 /// Leading arguments of a kernel.
 enum KernelArg : unsigned { kTid = 0, kThreads = 1, kTokens = 2, kFirstRow = 3, kPosition = 4, kFirstBuffer = 5 };
 
-/// True for a panel activation, memref<P x F x L>.
-inline bool isPanels(mlir::Type type) { return llvm::cast<mlir::MemRefType>(type).getRank() == 3; }
+/// The block that a memref is made of, or null.
+inline BlockType blockOf(mlir::Type type) {
+  return llvm::dyn_cast<BlockType>(llvm::cast<mlir::MemRefType>(type).getElementType());
+}
+inline PanelBlockType panelBlockOf(mlir::Type type) {
+  return llvm::dyn_cast<PanelBlockType>(llvm::cast<mlir::MemRefType>(type).getElementType());
+}
+
+/// True for an activation in panels, memref<P x F x L> or memref<P x B x !ck.panel_block>.
+inline bool isPanels(mlir::Type type) {
+  return llvm::cast<mlir::MemRefType>(type).getRank() == 3 || panelBlockOf(type);
+}
+
+/// Weights in a row of a weight of any type: its last extent, in weights.
+int64_t rowLength(mlir::MemRefType weight);
+
+/// What ck.unpack_row and the micro-kernels know of a format beside its bytes.
+struct FormatTraits {
+  int64_t elements, bytes; ///< of a block
+  int64_t group;           ///< weights that share a scale
+  int64_t zeroPoint;       ///< weight = scale * (code - zeroPoint), codes unsigned
+  bool minima;             ///< weight = scale * code + offset
+};
+FormatTraits traitsOf(Format format);
 
 /// Bytes of a buffer of that type; none when it has a dynamic dimension or 2^63 bits or more.
 std::optional<int64_t> bytesOf(mlir::MemRefType type);

@@ -21,11 +21,13 @@ def CK_Dialect : Dialect {
     * rows   `memref<C x F>`       token-major, as the seed lays it out;
     * heads  `memref<G x C x ad>`  head-major (q, k, v, attention output);
     * panels `memref<P x F x L>`   L tokens side by side, one lane each.
+    Quantized for a weight in blocks, panels are `memref<P x B x !ck.panel_block<...>>`.
     Panels make every op vertical: a lane is a token, so no op shuffles and a
     GEMM tile's result is the next GEMM's operand as it stands.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
 }
 
 #endif

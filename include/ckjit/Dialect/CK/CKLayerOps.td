@@ -10,6 +10,12 @@ class CK_StaticMemRef<list<Type> elements, list<int> ranks>
                    "statically shaped " # MemRefRankOf<elements, ranks>.summary, "::mlir::MemRefType">;
 
 def CK_Activation : CK_StaticMemRef<[F32], [2, 3]>;
+def CK_Block : Type<CPred<"::llvm::isa<::ckjit::ck::BlockType>($_self)">, "block of quantized weights">;
+def CK_PanelBlock : Type<CPred<"::llvm::isa<::ckjit::ck::PanelBlockType>($_self)">, "block of quantized activations">;
+/// What a weight or the embedding may be made of.
+defvar CK_WeightElements = [F32, BF16, F16, CK_Block];
+/// What a matrix multiplies: quantized panels only with a weight in blocks.
+def CK_MatrixInput : AnyTypeOf<[CK_Activation, CK_StaticMemRef<[CK_PanelBlock], [2]>], "activation", "::mlir::MemRefType">;
 
 def CK_LayerOperands : NativeOpTrait<"LayerOperands"> { let cppNamespace = "::ckjit::ck"; }
 
@@ -22,7 +28,7 @@ class CK_LayerOp<string opMnemonic, list<Trait> traits = []>
 def CK_EmbedOp : CK_LayerOp<"embed"> {
   let summary = "Token embedding: y[t] = table[ids[t]] (+ positions[t])";
   let description = [{Ids are in [0, V): the host checks them (SPEC 0.6).}];
-  let arguments = (ins CK_StaticMemRef<[I32], [1]>:$ids, CK_StaticMemRef<[F32], [2]>:$table,
+  let arguments = (ins CK_StaticMemRef<[I32], [1]>:$ids, CK_StaticMemRef<CK_WeightElements, [2]>:$table,
                        Optional<CK_StaticMemRef<[F32], [2]>>:$positions, CK_Activation:$out);
   let assemblyFormat = [{
     `ins` `(` $ids `,` $table `:` type($ids) `,` type($table) `)`
@@ -55,7 +61,7 @@ def CK_LinearOp : CK_LayerOp<"linear", [AttrSizedOperandSegments]> {
     (a, b) = (y[i], y[i+half]) becomes (a c - b s, a s + b c).
     The output holds G*rows features, or with `head_major` is [G][C][ad].
   }];
-  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [2, 3]>:$weight, CK_StaticMemRef<[F32], [1, 2]>:$bias,
+  let arguments = (ins CK_MatrixInput:$x, CK_StaticMemRef<CK_WeightElements, [2, 3]>:$weight, CK_StaticMemRef<[F32], [1, 2]>:$bias,
                        Optional<CK_Activation>:$residual, Optional<CK_Activation>:$cos, Optional<CK_Activation>:$sin,
                        CK_Activation:$out, UnitAttr:$head_major, I64Attr:$rows, I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
@@ -72,7 +78,7 @@ def CK_GatedLinearOp : CK_LayerOp<"gated_linear"> {
     W1 is [2][aI][aD], gate rows first. `rows` = I, `depth` = D. What fuse-swiglu
     makes of linear, split and swiglu.
   }];
-  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [3]>:$weight, CK_StaticMemRef<[F32], [2]>:$bias,
+  let arguments = (ins CK_MatrixInput:$x, CK_StaticMemRef<CK_WeightElements, [3]>:$weight, CK_StaticMemRef<[F32], [2]>:$bias,
                        CK_Activation:$out, I64Attr:$rows, I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
     `ins` `(` $x `,` $weight `,` $bias `:` type($x) `,` type($weight) `,` type($bias) `)`
@@ -83,10 +89,10 @@ def CK_GatedLinearOp : CK_LayerOp<"gated_linear"> {
 def CK_AttnProjectOp : CK_LayerOp<"attn_project"> {
   let summary = "y = bias + sum over heads of Wo_h a_h (+ residual)";
   let description = [{
-    Wo is [H][aD][ad] (SPEC 2.3); `rows` = D, `depth` = hd. The input holds
-    H*hd features, head by head.
+    Wo is [H][aD][ad], or [aD][H*ad] in blocks (SPEC 2.3); `rows` = D, `depth` = hd. The
+    input holds H*hd features, head by head.
   }];
-  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [3]>:$weight, CK_StaticMemRef<[F32], [1]>:$bias,
+  let arguments = (ins CK_MatrixInput:$x, CK_StaticMemRef<CK_WeightElements, [2, 3]>:$weight, CK_StaticMemRef<[F32], [1]>:$bias,
                        Optional<CK_Activation>:$residual, CK_Activation:$out, I64Attr:$rows, I64Attr:$depth,
                        OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
@@ -180,7 +186,7 @@ def CK_SplitOp : CK_LayerOp<"split"> {
 
 def CK_LMHeadOp : CK_LayerOp<"lm_head"> {
   let summary = "logits[t][v] = sum over D of h[t] * table[v], from the first row wanted on";
-  let arguments = (ins CK_Activation:$x, CK_StaticMemRef<[F32], [2]>:$table, CK_StaticMemRef<[F32], [2]>:$out,
+  let arguments = (ins CK_MatrixInput:$x, CK_StaticMemRef<CK_WeightElements, [2]>:$table, CK_StaticMemRef<[F32], [2]>:$out,
                        I64Attr:$depth, OptionalAttr<CK_TileAttr>:$tile);
   let assemblyFormat = [{
     `ins` `(` $x `,` $table `:` type($x) `,` type($table) `)` `outs` `(` $out `:` type($out) `)`
@@ -195,6 +201,19 @@ def CK_CrossEntropyOp : CK_LayerOp<"cross_entropy"> {
                        CK_StaticMemRef<[F32], [1]>:$out);
   let assemblyFormat = [{
     `ins` `(` $logits `,` $targets `:` type($logits) `,` type($targets) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def CK_QuantizeOp : CK_LayerOp<"quantize"> {
+  let summary = "Panels to blocks of 8-bit codes, for a weight in blocks";
+  let description = [{
+    Each token's block of features gets the scale d = max|x| / 127 and the codes
+    round(x / d), half to even; a block of zeros has d = 0. The features fall into `segments` equal
+    parts that the blocks hold padded to equal parts of their own, with zeros.
+  }];
+  let arguments = (ins CK_StaticMemRef<[F32], [3]>:$x, CK_StaticMemRef<[CK_PanelBlock], [2]>:$out, I64Attr:$segments);
+  let assemblyFormat = [{
+    `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` `segments` $segments attr-dict
   }];
 }
 

@@ -29,6 +29,17 @@ def CK_BufferOp : CK_Op<"buffer", [Pure]> {
   let hasVerifier = 1;
 }
 
+def CK_BytesOp : CK_Op<"bytes", [Pure]> {
+  let summary = "The bytes of a buffer of blocks";
+  let description = [{
+    Only lower-program knows that a kernel's buffer of blocks is bytes; kernels say so by this op.
+  }];
+  let arguments = (ins AnyStaticShapeMemRef:$buffer);
+  let results = (outs MemRefRankOf<[I8], [1]>:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `to` type($result)";
+  let hasVerifier = 1;
+}
+
 def CK_BarrierOp : CK_Op<"barrier"> {
   let summary = "Every thread of the team waits for all others";
   let description = [{Placed by insert-barriers between ops that touch the same buffer.}];
