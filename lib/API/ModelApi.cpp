@@ -22,7 +22,7 @@ public:
 private:
   Expected<std::unique_ptr<BumpFile>> openFile(StringRef path);
   Expected<CKIRGraph> graphFor(const BumpFile &file);
-  Error compile(const CKIRGraph &graph, StringRef where);
+  Error compile(const CKIRGraph &graph, StringRef where, const WeightTypes &types = {});
   Error load(const BumpFile &file);
   Error fillRandom(uint64_t seed);
   Expected<std::unique_ptr<ckjit_model>> finish(std::string weights);
@@ -68,12 +68,13 @@ Expected<CKIRGraph> Opening::graphFor(const BumpFile &file) {
   return graph;
 }
 
-Error Opening::compile(const CKIRGraph &graph, StringRef where) {
+Error Opening::compile(const CKIRGraph &graph, StringRef where, const WeightTypes &types) {
   if (Error error = progress.tell("compile", 0, 1))
     return error;
   ModelOptions how;
   how.compile.target = engine->target;
   how.compile.pipeline.strict = engine->options.strict != 0;
+  how.compile.weightTypes = types;
   how.compile.decode = true;
   how.threads = engine->options.threads;
   how.link.perf = engine->options.perf != 0;
@@ -145,15 +146,13 @@ Expected<std::unique_ptr<ckjit_model>> Opening::open(StringRef path) {
   auto file = openFile(path);
   if (!file)
     return withStatus(CKJIT_FILE_ERROR, file.takeError());
-  if (Error error = checkRunnable(**file))
-    return withStatus(CKJIT_UNSUPPORTED, std::move(error));
   if (Error error = engine->log(CKJIT_LOG_DEBUG, path + ": " + bumpKindName((*file)->kind) + ", config from " +
                                                      (*file)->configSource))
     return error;
   auto graph = graphFor(**file);
   if (!graph)
     return graph.takeError();
-  if (Error error = compile(*graph, options.ir_path ? StringRef(options.ir_path) : path))
+  if (Error error = compile(*graph, options.ir_path ? StringRef(options.ir_path) : path, (*file)->weightTypes()))
     return error;
   if (Error error = load(**file))
     return withStatus(CKJIT_FILE_ERROR, std::move(error));

@@ -20,6 +20,7 @@ Expected<std::unique_ptr<Model>> Model::create(const CKIRGraph &graph, StringRef
     return arena.takeError();
   std::unique_ptr<Model> model(new Model(std::move(*plan), std::move(*arena)));
   model->pipeline = options.compile.pipeline;
+  model->types = options.compile.weightTypes;
   auto program = Program::link(std::move(*compiled), options.link);
   if (!program)
     return program.takeError();
@@ -97,6 +98,19 @@ void Model::fillWeights(function_ref<void(const TensorSpec &, float *)> fill) {
       continue;
     else if (float *place = buffer(spec.name, spec.layer))
       fill(spec, place);
+}
+
+void Model::fillStored(function_ref<void(const TensorSpec &, DType, MutableArrayRef<uint8_t>)> fill) {
+  for (const TensorSpec &spec : weightTensors(config(), types)) {
+    auto [bytes, type] = stored(spec);
+    if (type != DType::FP32)
+      fill(spec, type, {const_cast<uint8_t *>(bytes.data()), bytes.size()});
+  }
+}
+
+std::pair<ArrayRef<uint8_t>, DType> Model::stored(const TensorSpec &spec) const {
+  const Buffer *place = arenaPlan.find(spec.name, spec.layer);
+  return {ArrayRef(reinterpret_cast<const uint8_t *>(arena.data()) + place->offset, place->bytes), place->type};
 }
 
 Error Model::prefill(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32_t> targets, int64_t position) {

@@ -1,5 +1,6 @@
 //===- Verify.cpp - Compare a run with the reference ----------------------===//
 #include "ckjit/Engine/Verify.h"
+#include "ckjit/Weights/BlockCodec.h"
 #include "Suspects.h"
 #include <cmath>
 #include <fmt/format.h>
@@ -190,7 +191,21 @@ Expected<VerifyResult> Verifier::verify(const CKIRGraph &graph) {
   if (run)
     copy_if(run->kernels, std::back_inserter(result.runOnly),
             [&](const std::string &name) { return !is_contained(model.compiled().kernels, name); });
-  auto weights = [&](StringRef name, int layer) -> const float * { return model.buffer(name, layer); };
+  // The reference asks for one matrix at a time.
+  std::vector<TensorSpec> tensors = weightTensors(model.config(), model.weightTypes());
+  std::vector<float> values;
+  auto weights = [&](StringRef name, int layer) -> const float * {
+    auto spec = find_if(tensors, [&](const TensorSpec &t) { return t.name == name && t.layer == layer; });
+    if (spec == tensors.end() || model.stored(*spec).second == DType::FP32)
+      return model.buffer(name, layer);
+    auto [bytes, type] = model.stored(*spec);
+    values.resize(spec->elements());
+    if (Error error = dequantizeTensor(*spec, type, bytes, values)) {
+      consumeError(std::move(error));
+      return nullptr;
+    }
+    return values.data();
+  };
   Error error = runReference(graph, weights, tokens, [&](const ReferenceValue &value) {
     look(value);
     return true;

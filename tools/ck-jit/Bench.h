@@ -18,6 +18,8 @@ struct BenchOptions {
   unsigned runs = 9;             ///< medians are over so many
   std::string shape;             ///< "smollm-135m", "tinyllama-1.1b", ...
   std::vector<int64_t> tokens;   ///< M, or prefill lengths
+  std::string type = "fp32";     ///< of the weights: "q4_k", ...
+  std::string embed = "fp32";    ///< of the embedding
   int64_t decode = 0;            ///< tokens to decode one by one; 0: none
 };
 

@@ -1,6 +1,7 @@
 //===- BenchRows.cpp - The rows of ck-jit bench ---------------------------===//
 #include "Bench.h"
 #include "ckjit/Engine/Model.h"
+#include "ckjit/Weights/BlockCodec.h"
 #include "ckjit/Import/Import.h"
 #include <chrono>
 #include <fmt/format.h>
@@ -44,7 +45,10 @@ Expected<ModelConfig> ckjit::tool::shapeOf(StringRef name) {
     return make(22, 2048, 5632, 32, 4, 32000);
   if (name == "stories-260k")
     return make(5, 64, 172, 8, 4, 512);
-  return createStringError("shape '" + name + "' is not known, expected smollm-135m, tinyllama-1.1b or stories-260k");
+  if (name == "llama3.2-1b")
+    return make(16, 2048, 8192, 32, 8, 128256);
+  return createStringError("shape '" + name + "' is not known, expected smollm-135m, tinyllama-1.1b, llama3.2-1b or "
+                                              "stories-260k");
 }
 
 namespace {
@@ -118,6 +122,20 @@ Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const Machi
 
 /// Weights of small random values: zeros or equal values would not cost the same.
 void fillModel(Model &model) {
+  model.fillStored([](const TensorSpec &spec, DType type, MutableArrayRef<uint8_t> bytes) {
+    // The same blocks again and again: speed depends on where weights are, not on what they are.
+    std::vector<float> values(1 << 14);
+    uint64_t state = 1;
+    for (float &value : values) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      value = (static_cast<float>(state >> 40) / 8388608.0f - 1.0f) * 0.5f / std::sqrt(static_cast<float>(spec.shape.back()));
+    }
+    const WeightFormat &format = formatOf(type);
+    std::vector<uint8_t> blocks(values.size() / format.elements * format.bytes);
+    quantize(type, values, blocks);
+    for (size_t i = 0; i < bytes.size(); i += blocks.size())
+      std::copy_n(blocks.begin(), std::min(blocks.size(), bytes.size() - i), bytes.begin() + i);
+  });
   uint64_t state = 1;
   model.fillWeights([&](const TensorSpec &spec, float *data) {
     float scale = 0.5f / std::sqrt(static_cast<float>(spec.shape.back()));
@@ -170,12 +188,20 @@ std::vector<int32_t> someTokens(int64_t count, int64_t vocab) {
 }
 
 /// Bytes of weights that each token reads: all but the learned positions, the embedding as the head.
-double weightBytesOf(const ModelConfig &config) {
+double weightBytesOf(const Model &model) {
   double bytes = 0;
-  for (const TensorSpec &spec : weightTensors(config))
+  for (const TensorSpec &spec : weightTensors(model.config(), model.weightTypes()))
     if (spec.name != "pos_emb")
-      bytes += static_cast<double>(spec.elements()) * kBytesOfFloat;
+      bytes += static_cast<double>(model.stored(spec).first.size());
   return bytes;
+}
+/// Multiplications of a token, all but attention's.
+double weightsOf(const Model &model) {
+  double count = 0;
+  for (const TensorSpec &spec : weightTensors(model.config(), model.weightTypes()))
+    if (spec.name != "pos_emb")
+      count += static_cast<double>(spec.elements());
+  return count;
 }
 
 /// One model with a number of threads, measured in several ways.
@@ -203,13 +229,13 @@ struct ModelBench {
   void add(StringRef kind, int64_t count, const Figure &figure, double flopsOfToken, double bytesOfToken) {
     double gflops = flopsOfToken * figure.median * 1e-9, gigabytes = bytesOfToken * figure.median * 1e-9;
     double compile = model.compiled().times.total();
-    table.rows.push_back({options.shape + " fp32", fmt::format("{} {}", kind.str(), count), fmt::format("{}", threads),
+    table.rows.push_back({options.shape + " " + options.type, fmt::format("{} {}", kind.str(), count), fmt::format("{}", threads),
                           fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
                           fmt::format("{:.1f}", gflops), fmt::format("{:.0f} %", 100 * gflops / limits.gflops.median),
                           fmt::format("{:.1f}", gigabytes),
                           fmt::format("{:.0f} %", 100 * gigabytes / limits.gigabytes.median),
                           fmt::format("{:.0f}", compile)});
-    table.json.push_back(json::Object{{"model", options.shape}, {"kind", kind}, {"tokens", count}, {"threads", threads},
+    table.json.push_back(json::Object{{"model", options.shape}, {"type", options.type}, {"kind", kind}, {"tokens", count}, {"threads", threads},
                                       {"tokens_per_second", figure.median}, {"tokens_per_second_min", figure.least},
                                       {"tokens_per_second_max", figure.most}, {"gflops", gflops}, {"gbs", gigabytes},
                                       {"peak_gflops", limits.gflops.median}, {"read_gbs", limits.gigabytes.median},
@@ -221,7 +247,7 @@ struct ModelBench {
     auto figure = rate(count, [&] { return model.prefill(tokens, count - 1); });
     if (!figure)
       return figure.takeError();
-    add("prefill", count, *figure, flopsOf(model.config(), count) / count, weightBytesOf(model.config()) / count);
+    add("prefill", count, *figure, flopsOf(model.config(), count) / count, weightBytesOf(model) / count);
     return Error::success();
   }
 
@@ -236,8 +262,8 @@ struct ModelBench {
     });
     if (!figure)
       return figure.takeError();
-    double bytes = weightBytesOf(model.config());
-    add("decode", count, *figure, bytes / kBytesOfFloat * 2, bytes);
+    double bytes = weightBytesOf(model);
+    add("decode", count, *figure, 2 * weightsOf(model), bytes);
     // Its bytes are the cache's.
     auto attention = measureAttention(model.config(), options, threads);
     if (!attention)
@@ -253,12 +279,23 @@ struct ModelBench {
 };
 } // namespace
 
+/// `type` for the matrices, `embed` for the embedding; the nearest that fits where rows are no whole blocks.
+static WeightTypes typesOf(const ModelConfig &config, const std::string &type, const std::string &embed) {
+  WeightTypes types;
+  for (const TensorSpec &spec : weightTensors(config)) {
+    const WeightFormat *format = findWeightFormat(StringRef(spec.name == "token_emb" ? embed : type));
+    types.push_back(mayBeQuantized(spec.name) ? format->type : DType::FP32);
+  }
+  return all_of(types, [](DType t) { return t == DType::FP32; }) ? WeightTypes() : types;
+}
+
 Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
   auto shape = shapeOf(options.shape);
   if (!shape)
     return shape.takeError();
   CompileOptions compile = options.compile;
   compile.decode = options.decode > 0;
+  compile.weightTypes = typesOf(*shape, options.type, options.embed);
   BenchTable table;
   table.heads = {"model", "run", "threads", "tokens/s", "range", "GFLOP/s", "of FMA peak", "GB/s of weights", "of read",
                  "compile ms"};

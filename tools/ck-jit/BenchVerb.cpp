@@ -22,7 +22,11 @@ cl::SubCommand benchCommand(
 
 cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc("kernels|model"), cl::desc("kernels|model"));
 cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
-                           cl::desc("smollm-135m (default), tinyllama-1.1b or stories-260k"));
+                           cl::desc("smollm-135m (default), tinyllama-1.1b, llama3.2-1b or\nstories-260k"));
+cl::opt<std::string> type("type", cl::sub(benchCommand), cl::value_desc("FORMAT"), cl::init("fp32"),
+                          cl::desc("model: format of the weights, fp32 (default), q8_0, q4_k, ..."));
+cl::opt<std::string> embed("embed", cl::sub(benchCommand), cl::value_desc("FORMAT"),
+                           cl::desc("model: format of the embedding (default: that of the weights)"));
 cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                          cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
 cl::opt<int64_t> decode("decode", cl::sub(benchCommand), cl::value_desc("N"), cl::init(0),
@@ -55,6 +59,11 @@ Expected<BenchOptions> options(bool kernels) {
   if (auto known = shapeOf(shape); !known)
     return usageError("--shape: " + toString(known.takeError()));
   result.shape = shape;
+  for (const cl::opt<std::string> *format : {&type, &embed})
+    if (!format->empty() && !findWeightFormat(StringRef(*format)))
+      return usageError("--" + format->ArgStr + " is '" + format->getValue() + "', expected a weight format such as q8_0");
+  result.type = type;
+  result.embed = embed.empty() ? type : embed;
   result.runs = runs;
   result.decode = decode;
   for (int64_t count : result.tokens)

@@ -39,6 +39,8 @@ public:
 
   /// Gives each fp32 weight tensor to `fill(spec, dst)`, for models made in memory.
   void fillWeights(llvm::function_ref<void(const TensorSpec &, float *)> fill);
+  /// The same for tensors of other types, as the bytes that the file would hold.
+  void fillStored(llvm::function_ref<void(const TensorSpec &, DType, llvm::MutableArrayRef<uint8_t>)> fill);
 
   /// Runs the forward pass over `tokens` (T ids, each in [0, V), checked), which stand behind the first `position`
   /// tokens of the cache, at most cached() and forgotten from there on. Computes logits of rows firstRow..T-1 of
@@ -52,6 +54,10 @@ public:
   /// The first session's logits and losses (Session.h).
   llvm::ArrayRef<float> logits(int64_t row) const { return first->logits(row); }
   llvm::ArrayRef<float> losses() const { return first->losses(); }
+  /// The bytes of a weight tensor, and its type.
+  std::pair<llvm::ArrayRef<uint8_t>, DType> stored(const TensorSpec &spec) const;
+  /// The types for which the model was compiled, as in CompileOptions.
+  const WeightTypes &weightTypes() const { return types; }
   /// The buffer's start in the arena, or null when the plan has none of that name.
   float *buffer(llvm::StringRef name, int layer = -1);
 
@@ -78,6 +84,7 @@ private:
 
   ArenaPlan arenaPlan;
   PipelineOptions pipeline;
+  WeightTypes types;
   Arena arena;
   std::unique_ptr<Program> program;
   std::unique_ptr<ThreadTeam> team;
