@@ -138,20 +138,36 @@ public:
       : op(op), b(op, target), codec(b, op.getFormat(), op.getWeight()), traits(codec.traits), depth(op.getDepth()),
         tokens(op.getTokens().size()) {}
 
+  /// The rows in a loop, by way of the stack: written out, they would be most of what is compiled.
   void lower() {
-    SmallVector<Values> ofRows;
-    for (Value offset : op.getRowOffsets())
-      ofRows.push_back(row(offset));
+    int64_t rows = static_cast<int64_t>(op.getRowOffsets().size()), lanes = b.lanes();
+    Value offsets = stackBuffer(rows, b.getIndexType()), sums = stackBuffer(rows * tokens * lanes, b.getF32Type());
+    for (auto [r, offset] : llvm::enumerate(op.getRowOffsets()))
+      memref::StoreOp::create(b, b.loc, offset, offsets, b.index(r));
+    b.loop(0, rows, 1, {}, [&](Value r, ValueRange) {
+      Values ofRow = row(memref::LoadOp::create(b, b.loc, offsets, r));
+      Value place = b.mulIndex(r, tokens * lanes);
+      for (int64_t t = 0; t < tokens; ++t)
+        b.store(ofRow[t], sums, place, t * lanes);
+      return Values();
+    });
     for (int64_t t = 0; t < tokens; ++t) {
       SmallVector<Value> vectors;
-      for (const Values &ofRow : ofRows)
-        vectors.push_back(ofRow[t]);
+      for (int64_t r = 0; r < rows; ++r)
+        vectors.push_back(b.loadFloats(sums, b.index((r * tokens + t) * lanes), 0, lanes));
       op.getResult(t).replaceAllUsesWith(sumOfVectors(b, b.loc, vectors));
     }
     op.erase();
   }
 
 private:
+  Value stackBuffer(int64_t count, Type element) {
+    constexpr int64_t kLineBytes = 64;
+    OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
+    return memref::AllocaOp::create(b, b.loc, MemRefType::get({count}, element), b.getI64IntegerAttr(kLineBytes));
+  }
+
   /// One vector a token, whose lanes together are the row's sum.
   Values row(Value offset) {
     // Products, then what the scales alone give: of minima, or of the zero point.
