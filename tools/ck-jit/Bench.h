@@ -33,6 +33,7 @@ Figure figureOf(std::vector<double> samples);
 /// as a GEMV reads it (one stream a thread or four distant ones, prefetched).
 struct MachineLimits {
   Figure gflops;         ///< GFLOP/s
+  Figure gops;           ///< the same of products of bytes; 0 where the target has no instruction for them
   Figure gigabytes;      ///< GB/s, of the faster number of streams
   int streams = 0;       ///< that number, a thread
 };
@@ -45,6 +46,8 @@ public:
                                            const LinkOptions &link = {});
   /// Fills `name` with small values that are all different from zero.
   void fill(llvm::StringRef name);
+  /// Fills what begins with `name` with blocks of a weight format.
+  void fillBlocks(llvm::StringRef name, DType type);
   /// Seconds of one run on `team`, of tokens behind `position` others.
   double run(ThreadTeam &team, uint64_t tokens, uint64_t position = 0);
 

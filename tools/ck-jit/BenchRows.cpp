@@ -68,7 +68,7 @@ std::vector<Matrix> matricesOf(const ModelConfig &c) {
 }
 
 /// `copies` products with weights of their own, one after the other.
-std::string linearText(const Matrix &m, int64_t tokens, int64_t lanes, int64_t copies) {
+std::string linearText(const Matrix &m, const WeightFormat &format, int64_t tokens, int64_t lanes, int64_t copies) {
   // As the engine does: few tokens in rows, others in panels.
   bool inRows = tokens <= kMaxTokensInRows;
   int64_t panels = (tokens + lanes - 1) / lanes;
@@ -77,7 +77,11 @@ std::string linearText(const Matrix &m, int64_t tokens, int64_t lanes, int64_t c
                   : fmt::format("memref<{}x{}x{}xf32>", panels, features, lanes);
   };
   std::string x = typeOf(m.depth), y = typeOf(m.rows);
-  std::string w = fmt::format("memref<{}x{}xf32>", m.rows, m.depth), b = fmt::format("memref<{}xf32>", m.rows);
+  std::string element = format.isQuantized()         ? fmt::format("!ck.block<{}>", format.name.str())
+                        : format.type == DType::BF16 ? "bf16"
+                        : format.type == DType::FP16 ? "f16"
+                                                     : "f32";
+  std::string w = fmt::format("memref<{}x{}x{}>", m.rows, m.depth / format.elements, element), b = fmt::format("memref<{}xf32>", m.rows);
   std::string text = "func.func @prefill() {\n";
   text += fmt::format("  %x = ck.buffer extra \"x\" : {}\n  %y = ck.buffer extra \"y\" : {}\n  %b = ck.buffer extra \"b\" : {}\n",
                       x, y, b);
@@ -90,10 +94,16 @@ std::string linearText(const Matrix &m, int64_t tokens, int64_t lanes, int64_t c
 
 Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const MachineLimits &limits,
                   const BenchOptions &options, BenchTable &table) {
-  int64_t weightBytes = m.rows * m.depth * kBytesOfFloat;
+  const WeightFormat &format = *findWeightFormat(StringRef(options.type));
+  if (m.depth % format.elements != 0) {
+    table.rows.push_back({fmt::format("{} x {}", m.rows, m.depth), fmt::format("{}", tokens), fmt::format("{}", threads),
+                          "-", fmt::format("no whole blocks of {}", format.elements), "-", "-"});
+    return Error::success();
+  }
+  int64_t weightBytes = m.rows * (m.depth / format.elements) * format.bytes;
   int64_t copies = std::clamp<int64_t>(kWorkingSetBytes / weightBytes, 1, 64);
   int64_t lanes = options.compile.target.vectorBits / 32;
-  auto program = BenchProgram::make(linearText(m, tokens, lanes, copies), options.compile, options.link);
+  auto program = BenchProgram::make(linearText(m, format, tokens, lanes, copies), options.compile, options.link);
   if (!program)
     return program.takeError();
   auto team = ThreadTeam::create(threads);
@@ -101,21 +111,25 @@ Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const Machi
     return team.takeError();
   for (const char *name : {"x", "b", "w"})
     program->fill(name);
+  if (format.type != DType::FP32)
+    program->fillBlocks("w", format.type);
   double flops = 2.0 * m.rows * m.depth * tokens * copies;
   std::vector<double> samples;
   program->run(**team, tokens);
   for (unsigned run = 0; run < options.runs; ++run)
     samples.push_back(flops / program->run(**team, tokens) * 1e-9);
   Figure figure = figureOf(samples);
-  double intensity = 2.0 * tokens / kBytesOfFloat; // FLOP a byte of weight
-  double roof = std::min(limits.gflops.median, limits.gigabytes.median * intensity);
-  double peakShare = 100 * figure.median / limits.gflops.median, roofShare = 100 * figure.median / roof;
+  double intensity = flops / (static_cast<double>(weightBytes) * copies); // operations a byte of weight
+  bool codes = format.isQuantized() && options.compile.pipeline.quantize && !options.compile.pipeline.strict;
+  double peak = codes && limits.gops.median > 0 ? limits.gops.median : limits.gflops.median;
+  double roof = std::min(peak, limits.gigabytes.median * intensity);
+  double peakShare = 100 * figure.median / peak, roofShare = 100 * figure.median / roof;
   table.rows.push_back({fmt::format("{} x {}", m.rows, m.depth), fmt::format("{}", tokens), fmt::format("{}", threads),
                         fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
                         fmt::format("{:.0f} %", peakShare), fmt::format("{:.0f} %", roofShare)});
   table.json.push_back(json::Object{{"rows", m.rows}, {"depth", m.depth}, {"tokens", tokens}, {"threads", threads},
                                     {"gflops", figure.median}, {"gflops_min", figure.least}, {"gflops_max", figure.most},
-                                    {"peak_gflops", limits.gflops.median}, {"read_gbs", limits.gigabytes.median},
+                                    {"type", options.type}, {"peak_gflops", peak}, {"read_gbs", limits.gigabytes.median},
                                     {"share_of_peak", peakShare / 100}, {"share_of_roofline", roofShare / 100}});
   return Error::success();
 }
@@ -161,13 +175,17 @@ Expected<BenchTable> ckjit::tool::benchKernels(const BenchOptions &options) {
   if (!shape)
     return shape.takeError();
   BenchTable table;
-  table.heads = {"N x K", "M", "threads", "GFLOP/s", "range", "of FMA peak", "of roofline"};
+  bool codes = findWeightFormat(StringRef(options.type))->isQuantized() && options.compile.pipeline.quantize &&
+               !options.compile.pipeline.strict;
+  table.heads = {"N x K", "M", "threads", codes ? "GOP/s" : "GFLOP/s", "range", codes ? "of int8 peak" : "of FMA peak",
+                 "of roofline"};
   for (unsigned threads : options.threads) {
     auto limits = measureLimits(options.compile, threads, options.runs);
     if (!limits)
       return limits.takeError();
-    table.rows.push_back({"limits", "", fmt::format("{}", threads), fmt::format("{:.1f}", limits->gflops.median),
-                          fmt::format("{:.1f} - {:.1f}", limits->gflops.least, limits->gflops.most),
+    const Figure &peak = codes ? limits->gops : limits->gflops;
+    table.rows.push_back({"limits", "", fmt::format("{}", threads), fmt::format("{:.1f}", peak.median),
+                          fmt::format("{:.1f} - {:.1f}", peak.least, peak.most),
                           fmt::format("read {:.1f} GB/s, {} stream{} a thread", limits->gigabytes.median, limits->streams,
                                       limits->streams > 1 ? "s" : ""),
                           fmt::format("{:.1f} - {:.1f}", limits->gigabytes.least, limits->gigabytes.most)});

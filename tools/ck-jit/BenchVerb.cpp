@@ -24,7 +24,7 @@ cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc(
 cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
                            cl::desc("smollm-135m (default), tinyllama-1.1b, llama3.2-1b or\nstories-260k"));
 cl::opt<std::string> type("type", cl::sub(benchCommand), cl::value_desc("FORMAT"), cl::init("fp32"),
-                          cl::desc("model: format of the weights, fp32 (default), q8_0, q4_k, ..."));
+                          cl::desc("Format of the weights, fp32 (default), q8_0, q4_k, ..."));
 cl::opt<std::string> embed("embed", cl::sub(benchCommand), cl::value_desc("FORMAT"),
                            cl::desc("model: format of the embedding (default: that of the weights)"));
 cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
