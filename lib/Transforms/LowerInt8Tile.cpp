@@ -63,9 +63,25 @@ private:
       for (int64_t v = 0; v < vectors; ++v)
         init.push_back(zeroPoint() ? centre(groupSums[v]) : b.splatInt(lanes, 32, 0));
     Value step = b.mulIndex(g, traits.group * lanes);
-    Values acc = b.loop(0, traits.group / 4, 1, init, [&](Value k, ValueRange carried) {
-      return dots(columns, b.addIndex(step, b.mulIndex(k, 4 * lanes)), b.addIndex(weight, b.mulIndex(k, 4)), carried);
-    });
+    auto pairsOf = [&](Value first, int64_t steps) { // sums of 16 bits
+      Values zeros(init.size(), b.splatInt(2 * lanes, 16, 0));
+      return b.loop(0, steps, 1, zeros, [&](Value k, ValueRange carried) {
+        k = b.addIndex(first, k);
+        return dots(columns, b.addIndex(step, b.mulIndex(k, 4 * lanes)), b.addIndex(weight, b.mulIndex(k, 4)), carried);
+      });
+    };
+    Values acc;
+    if (int64_t steps = pairSteps(); steps > 1)
+      acc = b.loop(0, traits.group / 4, steps, init, [&](Value k, ValueRange carried) {
+        Values pairs = pairsOf(k, steps), next;
+        for (auto [pair, sum] : llvm::zip(pairs, carried))
+          next.push_back(b.add(sum, b.sumPairs(pair)));
+        return next;
+      });
+    else
+      acc = b.loop(0, traits.group / 4, 1, init, [&](Value k, ValueRange carried) {
+        return dots(columns, b.addIndex(step, b.mulIndex(k, 4 * lanes)), b.addIndex(weight, b.mulIndex(k, 4)), carried);
+      });
     for (int64_t row = 0; row < rows; ++row) {
       Value place = b.addIndex(b.mulIndex(op.getRowOffsets()[row], 1), Value(weight));
       Value at = arith::DivUIOp::create(b, b.loc, place, b.index(traits.group));
@@ -85,6 +101,24 @@ private:
   }
 
   int64_t zeroPoint() { return op.getWide() ? 0 : traits.zeroPoint; }
+
+  /// Steps whose products of two bytes fit 16 bits together, where products come so: fewer instructions than a sum of 32
+  /// bits each time.
+  int64_t pairSteps() {
+    if (op.getWide() || b.hasByteDot() || !b.hasBytePairs(4 * lanes))
+      return 0;
+    constexpr int64_t kMost = 32767, kMostActivation = 127;
+    return std::min(traits.group / 4, int64_t(llvm::bit_floor(uint64_t(kMost / (2 * kMostActivation * mostCode())))));
+  }
+  int64_t mostCode() {
+    switch (op.getFormat()) {
+    case Format::Q5_0:
+    case Format::Q5_1: return 31;
+    case Format::Q6_K: return 63;
+    case Format::Q8_0: return 255;
+    default: return 15;
+    }
+  }
 
   /// -zeroPoint * sum of codes: what unsigned codes of weights give too much.
   Value centre(Value sum) {
@@ -117,7 +151,10 @@ private:
       Value codes = b.castInts(b.broadcast(four, lanes), 8);
       for (int64_t v = 0; v < vectors; ++v) {
         Value acc = carried[row * vectors + v];
-        next.push_back(op.getWide() ? b.dotSigned(acc, codes, x[v]) : b.dot(acc, codes, x[v]));
+        bool pairs = cast<VectorType>(acc.getType()).getElementType().isInteger(16);
+        next.push_back(pairs           ? b.add(acc, b.bytePairs(codes, x[v]))
+                       : op.getWide() ? b.dotSigned(acc, codes, x[v])
+                                      : b.dot(acc, codes, x[v]));
       }
     }
     return next;
@@ -170,8 +207,9 @@ private:
 
   /// One vector a token, whose lanes together are the row's sum.
   Values row(Value offset) {
-    // Products, then what the scales alone give: of minima, or of the zero point.
-    Values sums(tokens, b.splat(b.lanes(), 0.0f));
+    // Products, in several sums that don't wait for each other; then what the scales alone give: of minima, or of the
+    // zero point.
+    Values sums(chains() * tokens, b.splat(b.lanes(), 0.0f));
     bool corrected = traits.minima || zeroPoint();
     if (corrected)
       sums.append(tokens, b.splat(kStepWeights / traits.group, 0.0f));
@@ -182,10 +220,16 @@ private:
       });
     if (whole != depth)
       sums = step(offset, b.index(whole), depth - whole, sums);
-    for (int64_t t = 0; corrected && t < tokens; ++t)
-      sums[t] = b.add(sums[t], widened(sums[tokens + t], b.lanes()));
-    sums.resize(tokens);
-    return sums;
+    Values result;
+    for (int64_t t = 0; t < tokens; ++t) {
+      Value sum = sums[chains() * t];
+      for (int64_t i = 1; i < chains(); ++i)
+        sum = b.add(sum, sums[chains() * t + i]);
+      if (corrected)
+        sum = b.add(sum, widened(sums[chains() * tokens + t], b.lanes()));
+      result.push_back(sum);
+    }
+    return result;
   }
 
   /// A vector of `lanes` lanes with the same sum.
@@ -205,6 +249,7 @@ private:
     return b.shuffle(vector, b.splat(count, 0.0f), order);
   }
 
+  int64_t chains() { return b.bytes == 64 ? 2 : 4; }
   bool wide() { return op.getFormat() == Format::Q8_0 && !b.hasByteDot(); }
   int64_t zeroPoint() { return wide() ? 0 : traits.zeroPoint; }
 
@@ -227,22 +272,24 @@ private:
       Value ownSums = b.loadFloats(op.getSums(), b.addIndex(b.mulIndex(token, depth / traits.group), group), 0, groups);
       Value offsets = traits.minima ? scales.offsets
                                     : b.mul(scales.scales, b.splat(groups, static_cast<float>(-zeroPoint())));
-      Value &corrected = sums[tokens + t];
+      Value &corrected = sums[chains() * tokens + t];
       if (groups < width(corrected)) {
         offsets = padded(offsets, width(corrected));
         ownSums = padded(ownSums, width(corrected));
       }
       corrected = b.fma(offsets, ownSums, corrected);
     }
-    for (int64_t first = 0; first < weights;) {
+    int64_t chain = 0;
+    for (int64_t first = 0; first < weights; chain = (chain + 1) % chains()) {
       int64_t count = weights - first >= b.bytes ? b.bytes : std::min<int64_t>(32, b.bytes);
-      chunk(at, k, first, count, factors, sums);
+      chunk(at, k, first, count, factors, sums, chain);
       first += count;
     }
     return sums;
   }
 
-  void chunk(Value at, Value k, int64_t first, int64_t count, ArrayRef<Value> factors, Values &sums) {
+  void chunk(Value at, Value k, int64_t first, int64_t count, ArrayRef<Value> factors, Values &sums,
+             int64_t chain) {
     Value codes = codec.codes(at, first, count);
     if (op.getFormat() == Format::Q8_0 && !wide())
       codes = arith::XOrIOp::create(b, b.loc, codes, b.splatInt(count, 8, 128));
@@ -259,7 +306,8 @@ private:
         dots = padded(dots, b.lanes());
         factor = padded(factor, b.lanes());
       }
-      sums[t] = b.fma(dots, factor, sums[t]);
+      Value &sum = sums[chains() * t + chain];
+      sum = b.fma(dots, factor, sum);
     }
   }
 

@@ -158,19 +158,28 @@ Value VectorBuilder::multiplyPairs(Value a, Value b) {
   return add(mul(half(a, 0), half(b, 0)), mul(half(a, 1), half(b, 1)));
 }
 
+bool VectorBuilder::hasBytePairs(int64_t count) const {
+  return hasFeature(target, count == 64 ? "avx512bw" : count == 32 ? "avx2" : "ssse3");
+}
+
+Value VectorBuilder::bytePairs(Value u, Value s) {
+  int64_t width = sizeOf(u);
+  StringRef name = width == 64   ? "llvm.x86.avx512.pmaddubs.w.512"
+                   : width == 32 ? "llvm.x86.avx2.pmadd.ub.sw"
+                                 : "llvm.x86.ssse3.pmadd.ub.sw.128";
+  return call(name, VectorType::get({width / 2}, getI16Type()), {u, s});
+}
+
+Value VectorBuilder::sumPairs(Value pairs) { return multiplyPairs(pairs, splatInt(sizeOf(pairs), 16, 1)); }
+
 Value VectorBuilder::dot(Value acc, Value u, Value s) {
   int64_t width = sizeOf(u);
   if (hasByteDot()) {
     std::string name = "llvm.x86.avx512.vpdpbusd." + std::to_string(width * 8);
     return call(name, acc.getType(), {acc, u, s});
   }
-  Type pairs = VectorType::get({width / 2}, getI16Type());
-  StringRef name = width == 64 && hasFeature(target, "avx512bw") ? "llvm.x86.avx512.pmaddubs.w.512"
-                   : width == 32 && hasFeature(target, "avx2")   ? "llvm.x86.avx2.pmadd.ub.sw"
-                   : width == 16 && hasFeature(target, "ssse3")  ? "llvm.x86.ssse3.pmadd.ub.sw.128"
-                                                                 : "";
-  if (!name.empty())
-    return add(acc, multiplyPairs(call(name, pairs, {u, s}), splatInt(width / 2, 16, 1)));
+  if (hasBytePairs(width))
+    return add(acc, sumPairs(bytePairs(u, s)));
   // Byte i of 32 bits, unsigned and signed.
   Value wideU = castInts(u, 32), wideS = castInts(s, 32);
   for (int64_t i = 0; i < 4; ++i) {

@@ -62,6 +62,11 @@ public:
   Value dot(Value acc, Value u, Value s);
   /// The same for signed bytes, none -128.
   Value dotSigned(Value acc, Value a, Value b);
+  /// Products of neighbours summed to 16 bits, of `u` unsigned and `s` signed bytes, where hasBytePairs(their number).
+  Value bytePairs(Value u, Value s);
+  bool hasBytePairs(int64_t count) const;
+  /// Neighbours of 16 bits summed to 32.
+  Value sumPairs(Value pairs);
   /// dot() takes any unsigned bytes: there is one instruction for it.
   bool hasByteDot() const;
 
