@@ -83,7 +83,7 @@ void RowsLowering::quantize() {
   FormatTraits traits = traitsOf(problem.block.getFormat());
   int64_t most = dim(problem.x, 0), features = dim(problem.x, 1), width = problem.width;
   codes = b.stackBuffer(most * width, b.getI8Type());
-  codeScales = b.stackBuffer(most * width / traits.elements);
+  codeScales = b.stackBuffer(most * width / 32);
   codeSums = b.stackBuffer(most * width / traits.group);
   // Features of rows that are padded, or whose heads are, go to a place with zeros between them.
   int64_t segments = isa<AttnProjectOp>(problem.op) ? features / problem.depth : 1;
@@ -108,7 +108,7 @@ void RowsLowering::quantize() {
     }
     from = b.index(0);
   }
-  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width, traits.elements,
+  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width, 32,
                         traits.group);
 }
 

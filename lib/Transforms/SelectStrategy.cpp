@@ -56,7 +56,7 @@ Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
 }
 
 /// With codes of weights and activations two sets of accumulators, integers and floats, share the registers.
-Tile int8Tile(TargetAttr target) { return target.getRegisters() >= 32 ? Tile{4, 3} : Tile{2, 3}; }
+Tile int8Tile(TargetAttr target) { return target.getRegisters() >= 32 ? Tile{8, 2} : Tile{2, 3}; }
 
 /// For activations in rows: four rows of each part, so that a tile stores runs of four, and the tokens whose sums
 /// the registers hold beside them. One token is bound by memory, whatever the tile.

@@ -38,7 +38,7 @@ def CK_BlockType : CK_ElementType<"Block", "block"> {
     int64_t getElements() const;
     int64_t getBytes() const;
     /// Features that share a scale in activations for this format: 32, or 256 for k-quants.
-    int64_t getActivationBlock() const { return getElements(); }
+    int64_t getActivationBlock() const { return 32; }
   }];
 }
 
@@ -53,7 +53,7 @@ def CK_PanelBlockType : CK_ElementType<"PanelBlock", "panel_block"> {
   let assemblyFormat = "`<` $features `x` $tokens `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    int64_t getGroup() const { return getFeatures() == 32 ? 32 : 16; }
+    int64_t getGroup() const { return 16; }
     /// Bytes where the scales begin, where the sums do, and all.
     int64_t getScalesAt() const { return getFeatures() * getTokens(); }
     int64_t getSumsAt() const { return getScalesAt() + 4 * getTokens(); }
