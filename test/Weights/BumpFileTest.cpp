@@ -223,7 +223,52 @@ TEST_CASE("files with q4_k and q6_k tensors are described") {
     seal(bytes);
     writeBytes(dir.file("mixed.bump"), bytes);
     CHECK(llvm::cantFail(opened(dir.file("mixed.bump"))->findNonFinite()) ==
-          "layer 0 wq, scale of block 5 of 256 is inf");
+          "layer 0 wq, offset of block 5 of 256 is inf");
+  }
+}
+
+TEST_CASE("a number that isn't finite in a block of every format is found") {
+  struct Row {
+    int code;
+    size_t weights, bytes, offset; // of the number in its block
+    bool bf16;
+    const char *what;
+  };
+  const Row rows[] = {{1, 1, 2, 0, true, "element"},    {2, 1, 2, 0, false, "element"},   {5, 32, 18, 0, false, "scale"},
+                      {6, 32, 20, 0, false, "scale"},   {6, 32, 20, 2, false, "offset"},  {7, 256, 144, 0, false, "scale"},
+                      {7, 256, 144, 2, false, "offset"}, {8, 256, 210, 208, false, "scale"}, {9, 32, 34, 0, false, "scale"},
+                      {11, 32, 22, 0, false, "scale"},  {12, 32, 24, 0, false, "scale"},  {12, 32, 24, 2, false, "offset"}};
+  ModelConfig config{.numLayers = 1, .hiddenSize = 256, .intermediateSize = 256, .numHeads = 4, .numKVHeads = 1,
+                     .vocabSize = 3, .contextWindow = 2};
+  TempDir dir;
+  writeBytes(dir.file("config.json"), writeModelConfig(config));
+  for (const Row &row : rows) {
+    // 0xFF everywhere but in the numbers: bits of quants and 6-bit scales are no matter.
+    std::string bytes = handMadeFile(config, [&](size_t i) -> uint8_t { return i == 12 ? row.code : 0; }, 0);
+    writeBytes(dir.file("m.bump"), bytes);
+    const BumpTensor w1 = opened(dir.file("m.bump"))->tensors[12];
+    const size_t blocks = 512 * 256 / row.weights;
+    for (size_t b = 0; b < blocks; ++b)
+      for (size_t i = 0; i < row.bytes; ++i)
+        bytes[w1.fileOffset + b * row.bytes + i] = '\xFF';
+    for (const Row &number : rows)
+      for (size_t b = 0; number.code == row.code && b < blocks; ++b)
+        put(bytes, w1.fileOffset + b * row.bytes + number.offset, 0x3C00, 2);
+    auto found = [&] {
+      writeBytes(dir.file("m.bump"), bytes);
+      return llvm::cantFail(opened(dir.file("m.bump"), {.verifyChecksum = false})->findNonFinite());
+    };
+    INFO("dtype " << row.code << ", byte " << row.offset);
+    CHECK(found() == std::nullopt);
+    const std::pair<uint64_t, const char *> values[] = {
+        {row.bf16 ? 0x7F80 : 0x7C00, "inf"}, {row.bf16 ? 0xFF80 : 0xFC00, "-inf"}, {row.bf16 ? 0x7F81 : 0x7C01, "nan"}};
+    for (size_t block : {size_t(0), size_t(17), blocks - 1})
+      for (auto [bits, name] : values) {
+        put(bytes, w1.fileOffset + block * row.bytes + row.offset, bits, 2);
+        std::string where = std::string(row.what) + (row.weights == 1 ? " " : " of block ") + std::to_string(block);
+        CHECK(found() == "layer 0 w1, " + where + " of " + std::to_string(blocks) + " is " + name);
+        put(bytes, w1.fileOffset + block * row.bytes + row.offset, 0x3C00, 2);
+      }
   }
 }
 
