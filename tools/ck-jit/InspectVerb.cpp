@@ -3,6 +3,8 @@
 #include "Progress.h"
 #include "Verbs.h"
 #include "ckjit/Weights/Bump.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,7 +18,7 @@ namespace {
 cl::SubCommand inspectCommand(
     "inspect", "Show and check what a weight file holds\n\n"
                "  Opens FILE with every check that a run makes (header against config, dtype table, exact size,\n"
-               "  SHA-256) and prints the header, the dtype table, and each tensor's shape, place and size.\n\n"
+               "  SHA-256) and prints the header, the dtype table, and each tensor's format, shape, place and size.\n\n"
                "  Examples:\n"
                "    ck-jit inspect model.bump\n"
                "    ck-jit inspect model.bump --config config.json --check-tensors\n"
@@ -69,6 +71,23 @@ std::string headerText(const BumpFile &file) {
   return text;
 }
 
+/// The formats of the file's tensors, each once.
+SmallSetVector<DType, 4> formatsIn(const BumpFile &file) {
+  SmallSetVector<DType, 4> formats;
+  for (const WeightFormat &format : weightFormats())
+    if (any_of(file.tensors, [&](const BumpTensor &tensor) { return tensor.dtype == format.type; }))
+      formats.insert(format.type);
+  return formats;
+}
+
+/// "0 fp32, 7 q4_k"
+std::string codesText(const BumpFile &file) {
+  std::vector<std::string> codes;
+  for (DType type : formatsIn(file))
+    codes.push_back(fmt::format("{} {}", static_cast<int>(type), dtypeName(type).str()));
+  return join(codes, ", ");
+}
+
 /// The dtype table: globals first and last, a row a layer, entries as dtype codes.
 std::string tableText(const BumpFile &file) {
   if (file.kind != BumpKind::V3)
@@ -82,11 +101,37 @@ std::string tableText(const BumpFile &file) {
     }
     text += fmt::format(" {}", static_cast<int>(tensor.dtype));
   }
-  return text + "\n  (0 fp32, 7 q4_k, 8 q6_k)\n";
+  return text + "\n  (" + codesText(file) + ")\n";
+}
+
+bool isSeedFormat(DType type) { return type == DType::FP32 || type == DType::Q4_K || type == DType::Q6_K; }
+
+/// What the seed system, to which the format belongs, can't read of the file; empty if it reads all of it (SPEC 2.1, 2.3).
+std::string beyondSeed(const BumpFile &file) {
+  constexpr int64_t kBlock = 256;
+  std::vector<std::string> names;
+  bool quantized = false, wo = false;
+  for (DType type : formatsIn(file)) {
+    quantized |= type != DType::FP32;
+    if (!isSeedFormat(type))
+      names.push_back(dtypeName(type).str());
+  }
+  if (!names.empty())
+    return join(names, ", ");
+  for (const BumpTensor &tensor : file.tensors)
+    wo |= tensor.spec.name == "wo" && tensor.dtype != DType::FP32;
+  const ModelConfig &c = file.config;
+  if (quantized && (c.alignedHidden() % kBlock || c.alignedIntermediate() % kBlock))
+    return fmt::format("blocks in a model of {} and {} wide rows", c.alignedHidden(), c.alignedIntermediate());
+  if (wo && c.numHeads * c.alignedHead() != c.alignedHidden())
+    return fmt::format("a quantized wo of {} columns in a model {} wide", c.numHeads * c.alignedHead(), c.alignedHidden());
+  return "";
 }
 
 void printText(const BumpFile &file, const std::string &tensorsState) {
   outs() << headerText(file) << tableText(file);
+  if (std::string beyond = beyondSeed(file); !beyond.empty())
+    outs() << "Beyond the seed system: " << beyond << "; it reads fp32, q4_k and q6_k, in rows of whole blocks\n";
   if (!tensorsState.empty())
     outs() << "Values: " << tensorsState << "\n";
   outs() << "\n" << fmt::format("  {:<22}{:<8}{:<20}{:>16}{:>16}\n", "tensor", "dtype", "shape", "offset", "bytes");
@@ -153,6 +198,8 @@ void printJson(const BumpFile &file, const std::string &tensorsState) {
     out.attribute("kind", bumpKindName(file.kind));
     out.attribute("file_bytes", file.fileBytes);
     out.attribute("checksum", checksumText(file.checksum));
+    if (std::string beyond = beyondSeed(file); !beyond.empty())
+      out.attribute("beyond_seed", beyond);
     if (!tensorsState.empty())
       out.attribute("values", tensorsState);
     if (file.kind != BumpKind::Raw)

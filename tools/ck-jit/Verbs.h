@@ -18,6 +18,7 @@ Verb irVerb();      ///< IrVerb.cpp
 Verb layoutVerb();  ///< LayoutVerb.cpp
 Verb inspectVerb(); ///< InspectVerb.cpp
 Verb initVerb();    ///< InitVerb.cpp
+Verb quantizeVerb();///< QuantizeVerb.cpp
 Verb emitVerb();    ///< EmitVerb.cpp
 Verb compileVerb(); ///< CompileVerb.cpp
 Verb runVerb();     ///< RunVerb.cpp

@@ -16,8 +16,8 @@ using namespace ckjit::tool;
 
 /// Every verb, in the order in which a newcomer meets them. A new one stands here, in Verbs.h and in CMakeLists.txt.
 static std::vector<Verb> allVerbs() {
-  return {generateVerb(), runVerb(),  initVerb(),  inspectVerb(), irVerb(),
-          emitVerb(),     compileVerb(), layoutVerb(), benchVerb(), cacheVerb()};
+  return {generateVerb(), runVerb(),     initVerb(),   inspectVerb(), quantizeVerb(), irVerb(),
+          emitVerb(),     compileVerb(), layoutVerb(), benchVerb(),   cacheVerb()};
 }
 
 namespace {
