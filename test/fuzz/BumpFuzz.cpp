@@ -4,7 +4,8 @@
 // given, bit 2: the checksum is not checked); the rest is the file.
 //
 #include "MemoryFile.h"
-#include "ckjit/Weights/Bump.h"
+#include "ckjit/Weights/BlockCodec.h"
+#include "ckjit/Weights/Conversion.h"
 
 using namespace ckjit;
 using namespace ckjit::test;
@@ -21,7 +22,8 @@ const MemoryFile &configFile() {
   return file;
 }
 
-/// An opened file's tensors stand inside it, one after the other, and can all be read.
+/// An opened file's tensors stand inside it, one after the other, and can all be read and decoded. They can be written
+/// in another format, if they hold no NaN or Inf and no number too large for it.
 void checkOpened(const BumpFile &file) {
   uint64_t offset = file.tensors.front().fileOffset;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
@@ -31,8 +33,21 @@ void checkOpened(const BumpFile &file) {
     require(offset <= file.fileBytes);
     std::vector<uint8_t> bytes(tensor.bytes);
     require(!file.readTensor(i, bytes.data(), bytes.size()));
+    std::vector<float> values(tensor.spec.elements());
+    require(!dequantizeTensor(tensor.spec, tensor.dtype, bytes, values));
   }
-  require(static_cast<bool>(file.findNonFinite()));
+  llvm::Expected<std::optional<std::string>> bad = file.findNonFinite();
+  require(static_cast<bool>(bad));
+  for (DType type : {DType::FP32, DType::Q8_0, DType::Q4_1, DType::Q4_K}) {
+    llvm::Expected<FormatChoice> choice = chooseFormats(file.config, {.matrices = type});
+    require(static_cast<bool>(choice));
+    auto losses = writeConverted("", file.config, choice->types, *fileSource(file));
+    // A sound file's weights may still be too large for another format.
+    if (!losses)
+      require(!llvm::toString(losses.takeError()).empty());
+    else
+      require(!*bad);
+  }
 }
 } // namespace
 
