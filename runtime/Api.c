@@ -53,7 +53,10 @@ CK_API void ck_set_num_threads(int threads);
 int ck_model_init(const char *weights_path) {
   if (model.ready)
     return CKRT_OK;
-  const char *training = getenv("CK_ENABLE_TRAINING");
+  const char *training = getenv("CK_ENABLE_TRAINING"), *note = ckrt_activations_note(&ckjit_description);
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  if (note)
+    tell_once(&told, note);
   struct ckrt_error error;
   enum ckrt_status status =
       ckrt_model_init(&model, weights_path, training && strchr("1yY", training[0]) && training[0], &error);

@@ -18,7 +18,8 @@ struct ckrt_range {
 /** A buffer of the arena: the seed's, by its names (layer -1: global), and "tokens", "targets", "loss". */
 struct ckrt_buffer {
   char name[CKRT_NAME_BYTES];
-  int64_t layer;
+  int32_t layer;
+  uint32_t dtype; /**< the weight file's code of its type; of weights */
   uint64_t offset, bytes;
 };
 
@@ -26,6 +27,7 @@ struct ckrt_description {
   int32_t layers, hidden, intermediate, heads, kv_heads, vocab, context;
   float eps, theta; /**< theta 0: no RoPE, learned positions */
   int32_t strict;   /**< sums in double, exact exp */
+  int32_t int8;     /**< quantized weights multiply int8 activations */
   uint64_t arena_bytes; /**< all of it, scratch too */
   uint64_t plan_bytes;  /**< the seed's part of it */
   uint64_t layers_start;

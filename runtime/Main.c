@@ -28,6 +28,9 @@ static const char *message_of(enum ckrt_status status) {
 }
 
 static int load(struct ckrt_model *model, const struct ckrt_options *options) {
+  const char *note = ckrt_activations_note(model->description);
+  if (note)
+    fprintf(stderr, "%s\n", note);
   struct ckrt_error error;
   enum ckrt_status status = ckrt_model_init(model, options->model_weights, /*training=*/0, &error);
   if (status == CKRT_OK)
@@ -68,7 +71,7 @@ static int write_logits(const struct ckrt_model *model, const char *path) {
   return 0;
 }
 
-/** The tensors in the file's order, without a header. */
+/** The tensors in the file's order, as they were loaded, without a header. */
 static int write_weights(const struct ckrt_model *model, const char *path) {
   const struct ckrt_description *d = model->description;
   struct ckrt_output output;

@@ -43,13 +43,16 @@ static struct ckrt_team *team_of(struct ckrt_model *model) {
   return model->team;
 }
 
-int ckrt_quantized_by_environment(void) {
-  static const char *const names[] = {"q4_k", "q4_k_m", "Q4_K", "Q4_K_M", "q6_k", "q6_k_l", "Q6_K", "Q6_K_L"};
-  const char *value = getenv("CK_WEIGHT_DTYPE");
-  for (size_t i = 0; value && i < sizeof names / sizeof *names; ++i)
-    if (strcmp(value, names[i]) == 0)
-      return 1;
-  return 0;
+const char *ckrt_activations_note(const struct ckrt_description *description) {
+  const char *value = getenv("CK_Q8K_ACTIVATIONS");
+  if (!value || !ckrt_is_quantized(description))
+    return NULL;
+  int asked = !(value[0] && strchr("0nNfF", value[0]));
+  if (asked == description->int8)
+    return NULL;
+  return asked ? "CK_Q8K_ACTIVATIONS: this model was compiled with fp32 activations and stays so"
+               : "CK_Q8K_ACTIVATIONS: this model was compiled with int8 activations and stays so; "
+                 "`ck-jit compile --activations=fp32` makes the other";
 }
 
 /** A buffer of the whole model; null if it has none of that name. */
@@ -81,17 +84,16 @@ static enum ckrt_status reserve(struct ckrt_model *model, struct ckrt_error *err
 static enum ckrt_status load(struct ckrt_model *model, struct ckrt_weight_file *file, const char *path, int training,
                              struct ckrt_error *error) {
   const struct ckrt_description *d = model->description;
-  int quantized = ckrt_quantized_by_environment();
-  if (path && ckrt_weights_open(file, path, d, quantized, error) != 0)
+  int dtype = ckrt_dtype_by_environment();
+  if (path && ckrt_weights_open(file, path, d, dtype < 0 ? 0 : (unsigned)dtype, error) != 0)
     return CKRT_BAD_DTYPES;
-  if (path ? file->quantized : quantized) {
-    if (training)
-      return (enum ckrt_status)ckrt_fail(error, CKRT_QUANTIZED_TRAINING,
-                                         "Quantized weights are inference-only; disable training");
-    return (enum ckrt_status)ckrt_fail(error, CKRT_BAD_DTYPES,
-                                       "%s: %s is quantized, expected fp32: only fp32 models run",
-                                       path ? path : "CK_WEIGHT_DTYPE", path ? file->first_quantized : "token_emb");
-  }
+  if (!path && dtype >= 0)
+    ckrt_weights_assume(file, d, (unsigned)dtype);
+  if (training && (path || dtype >= 0 ? file->quantized : ckrt_is_quantized(d)))
+    return (enum ckrt_status)ckrt_fail(error, CKRT_QUANTIZED_TRAINING,
+                                       "Quantized weights are inference-only; disable training");
+  if (ckrt_weights_check_types(file, d, error) != 0)
+    return CKRT_BAD_DTYPES;
   if (training)
     return (enum ckrt_status)ckrt_fail(error, CKRT_NO_TRAINING,
                                        "CK_ENABLE_TRAINING is set, but this model was compiled for inference");
@@ -109,7 +111,7 @@ enum ckrt_status ckrt_model_init(struct ckrt_model *model, const char *path, int
   model->description = d;
   if (ckrt_check_cpu(ckrt_table(d, d->cpu_at), ckrt_table(d, d->features_at), CKRT_WRONG_CPU, error) != 0)
     return CKRT_WRONG_CPU;
-  struct ckrt_weight_file file = {.fd = -1};
+  struct ckrt_weight_file file = {.fd = -1, .path = "CK_WEIGHT_DTYPE", .other = -1};
   enum ckrt_status status = load(model, &file, path, training, error);
   ckrt_weights_close(&file);
   if (status != CKRT_OK)

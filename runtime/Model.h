@@ -13,7 +13,7 @@ enum ckrt_status {
   CKRT_NO_MEMORY = -1,          /**< the seed: layout failed */
   CKRT_BAD_WEIGHTS = -2,        /**< weights load failed */
   CKRT_QUANTIZED_TRAINING = -5,
-  CKRT_BAD_DTYPES = -6,         /**< dtype table unreadable or unsupported; here any quantized file */
+  CKRT_BAD_DTYPES = -6,         /**< dtype table unreadable, or types other than compiled for */
   CKRT_WRONG_CPU = -7,          /**< the code uses instructions that this machine lacks */
   CKRT_NO_TRAINING = -8         /**< CK_ENABLE_TRAINING asks for what this model was compiled without */
 };
@@ -48,7 +48,7 @@ int ckrt_model_forward(struct ckrt_model *model);
 /** Runs one token behind the `cached` ones (fewer than capacity); its logits become row `cached`. 0 or -1. */
 int ckrt_model_decode(struct ckrt_model *model, int32_t id);
 
-/** CK_WEIGHT_DTYPE names a quantized type. */
-int ckrt_quantized_by_environment(void);
+/** What to say where CK_Q8K_ACTIVATIONS asks for other activations than were compiled in; null: nothing. */
+const char *ckrt_activations_note(const struct ckrt_description *description);
 
 #endif

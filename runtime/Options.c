@@ -1,5 +1,6 @@
 /*===- Options.c - The command line of the standalone program -------------===*/
 #include "Options.h"
+#include "Buffers.h"
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -81,7 +82,8 @@ static void print_usage(const char *program) {
         " --help Show this help\n"
         "\n"
         "This program was compiled for one model and for inference: a dimension other than the model's is an error,\n"
-        "and so are --backward and --litmus; --strict needs a program compiled with it.\n"
+        "and so are --backward and --litmus; --strict needs a program compiled with it. Weights must have the types\n"
+        "that it was compiled for; CK_WEIGHT_DTYPE says which one a file without a dtype table has (default fp32).\n"
         "Threads: CK_NUM_THREADS, else OMP_NUM_THREADS, else all usable cores; results don't depend on them.\n",
         stdout);
 }
@@ -160,6 +162,12 @@ int ckrt_check_options(const struct ckrt_options *o, const struct ckrt_descripti
   const char *refused = o->backward ? "--backward" : o->litmus ? "--litmus" : NULL;
   if (refused) {
     fprintf(stderr, "%s: this program was compiled for inference; it has no training\n", refused);
+    return -1;
+  }
+  const struct ckrt_buffer *other = ckrt_other_type(d);
+  if (o->out_weights && other) {
+    fprintf(stderr, "--out-weights: the weights are of several types (token_emb and %s differ), and the file it writes has "
+                    "no dtype table to tell them apart; keep the weight file itself\n", other->name);
     return -1;
   }
   if (o->strict && !d->strict) {

@@ -11,7 +11,16 @@
 #include <unistd.h>
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES = 128, TABLE_AT = 132, CHECKSUM_AT = 64, CHECKSUM_BYTES = 32 };
-enum { FP32 = 0, Q4_K = 7, Q6_K = 8 };
+enum { FP32 = 0, INT8 = 3, INT4 = 4, Q4_K = 7, Q6_K = 8, Q8_K = 10 };
+
+/** By dtype code. */
+static const char *const dtype_names[] = {"fp32", "bf16", "fp16", "int8", "int4", "q4_0", "q4_1",
+                                          "q4_k", "q6_k", "q8_0", "q8_k", "q5_0", "q5_1"};
+
+/** Some weight may have it. */
+static int is_weight_type(unsigned dtype) {
+  return dtype < sizeof dtype_names / sizeof *dtype_names && dtype != INT8 && dtype != INT4 && dtype != Q8_K;
+}
 
 /** Larger files are read without hashing them first. */
 static const uint64_t checked_bytes = UINT64_C(256) << 20;
@@ -39,28 +48,74 @@ static int read_at(const struct ckrt_weight_file *file, uint64_t offset, void *t
   return 0;
 }
 
-static int may_be_quantized(const char *name) {
-  static const char *const names[] = {"token_emb", "wq", "wk", "wv", "wo", "w1", "w2"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-    if (strcmp(name, names[i]) == 0)
-      return 1;
+const char *ckrt_dtype_name(unsigned dtype) {
+  return dtype < sizeof dtype_names / sizeof *dtype_names ? dtype_names[dtype] : "unknown";
+}
+
+int ckrt_dtype_by_environment(void) {
+  static const struct {
+    const char *name;
+    int dtype;
+  } seed_names[] = {{"q4_k_m", Q4_K}, {"Q4_K", Q4_K}, {"Q4_K_M", Q4_K}, {"q6_k_l", Q6_K}, {"Q6_K", Q6_K},
+                    {"Q6_K_L", Q6_K}};
+  const char *value = getenv("CK_WEIGHT_DTYPE");
+  for (size_t i = 0; value && i < sizeof seed_names / sizeof *seed_names; ++i)
+    if (strcmp(value, seed_names[i].name) == 0)
+      return seed_names[i].dtype;
+  for (unsigned dtype = 0; value && dtype < sizeof dtype_names / sizeof *dtype_names; ++dtype)
+    if (is_weight_type(dtype) && strcmp(value, dtype_names[dtype]) == 0)
+      return (int)dtype;
+  return -1;
+}
+
+/** "token_emb", "wq of layer 3". */
+struct label {
+  char text[CKRT_NAME_BYTES + 32];
+};
+
+static struct label label_of(const struct ckrt_buffer *tensor) {
+  struct label label;
+  if (tensor->layer < 0)
+    snprintf(label.text, sizeof label.text, "%s", tensor->name);
+  else
+    snprintf(label.text, sizeof label.text, "%s of layer %" PRId32, tensor->name, tensor->layer);
+  return label;
+}
+
+static int take_dtype(struct ckrt_weight_file *file, const struct ckrt_description *description, uint32_t index,
+                      unsigned dtype, struct ckrt_error *error) {
+  const struct ckrt_buffer *tensor = ckrt_tensor(description, index);
+  if (!is_weight_type(dtype) || (dtype != FP32 && !ckrt_may_be_quantized(tensor->name)))
+    return ckrt_fail(error, -1, "%s: %s has dtype %u (%s), expected %" PRIu32 " (%s), for which the model was compiled",
+                     file->path, label_of(tensor).text, dtype, ckrt_dtype_name(dtype), tensor->dtype,
+                     ckrt_dtype_name(tensor->dtype));
+  file->quantized |= dtype != FP32;
+  if (dtype != tensor->dtype && file->other < 0) {
+    file->other = (int32_t)index;
+    file->other_dtype = dtype;
+  }
   return 0;
 }
 
-static int take_dtype(struct ckrt_weight_file *file, const struct ckrt_buffer *tensor, unsigned dtype,
-                      struct ckrt_error *error) {
-  if (dtype == FP32)
-    return 0;
-  char layer[32] = "";
-  if (tensor->layer >= 0)
-    snprintf(layer, sizeof layer, " of layer %" PRId64, tensor->layer);
-  if ((dtype != Q4_K && dtype != Q6_K) || !may_be_quantized(tensor->name))
-    return ckrt_fail(error, -1, "%s: %s%s has dtype %u, expected %s", file->path, tensor->name, layer, dtype,
-                     may_be_quantized(tensor->name) ? "0 (fp32), 7 (q4_k) or 8 (q6_k)" : "0 (fp32)");
-  if (!file->quantized)
-    snprintf(file->first_quantized, sizeof file->first_quantized, "%s%s", tensor->name, layer);
-  file->quantized = 1;
+int ckrt_weights_assume(struct ckrt_weight_file *file, const struct ckrt_description *description, unsigned dtype) {
+  for (uint32_t i = 0; i < description->tensors; ++i) {
+    unsigned own = ckrt_may_be_quantized(ckrt_tensor(description, i)->name) ? dtype : FP32;
+    struct ckrt_error none;
+    if (take_dtype(file, description, i, own, &none) != 0)
+      return -1;
+  }
   return 0;
+}
+
+int ckrt_weights_check_types(const struct ckrt_weight_file *file, const struct ckrt_description *description,
+                             struct ckrt_error *error) {
+  if (file->other < 0)
+    return 0;
+  const struct ckrt_buffer *tensor = ckrt_tensor(description, (uint32_t)file->other);
+  return ckrt_fail(error, -1, "%s: %s is %s%s, expected %s, for which the model was compiled", file->path,
+                   label_of(tensor).text, ckrt_dtype_name(file->other_dtype),
+                   file->version == 3 ? "" : " (no dtype table: all weights are of CK_WEIGHT_DTYPE, by default fp32)",
+                   ckrt_dtype_name(tensor->dtype));
 }
 
 static int read_table(struct ckrt_weight_file *file, const struct ckrt_description *description,
@@ -81,7 +136,7 @@ static int read_table(struct ckrt_weight_file *file, const struct ckrt_descripti
     if (read_at(file, TABLE_AT + first, dtypes, count) != 0)
       return ckrt_fail(error, -1, "%s: ends inside the dtype table, at byte %" PRIu64, file->path, file->size);
     for (uint32_t i = 0; i < count; ++i)
-      if (take_dtype(file, ckrt_tensor(description, first + i), dtypes[i], error) != 0)
+      if (take_dtype(file, description, first + i, dtypes[i], error) != 0)
         return -1;
     first += count;
   }
@@ -102,8 +157,8 @@ static int open_regular(struct ckrt_weight_file *file, struct ckrt_error *error)
 }
 
 int ckrt_weights_open(struct ckrt_weight_file *file, const char *path, const struct ckrt_description *description,
-                      int uniform_quantized, struct ckrt_error *error) {
-  *file = (struct ckrt_weight_file){.fd = -1, .path = path};
+                      unsigned dtype, struct ckrt_error *error) {
+  *file = (struct ckrt_weight_file){.fd = -1, .path = path, .other = -1};
   if (open_regular(file, error) != 0)
     return -1;
   char magic[MAGIC_BYTES];
@@ -113,14 +168,11 @@ int ckrt_weights_open(struct ckrt_weight_file *file, const char *path, const str
     file->version = 3;
     return read_table(file, description, error);
   }
-  file->quantized = uniform_quantized;
-  if (uniform_quantized)
-    snprintf(file->first_quantized, sizeof file->first_quantized, "token_emb, by CK_WEIGHT_DTYPE,");
   if (memcmp(magic, "BUMPWGT2", sizeof magic) == 0) {
     file->version = 2;
     file->tensors_at = HEADER_BYTES;
   }
-  return 0;
+  return ckrt_weights_assume(file, description, dtype);
 }
 
 /** The header's dimensions; the seed wrote them and never looked. */

@@ -35,13 +35,15 @@ private:
   SmallVector<char, 0> bytes;
 };
 
-Error add(std::vector<ckrt_buffer> &buffers, StringRef name, int layer, uint64_t offset, uint64_t bytes) {
+Error add(std::vector<ckrt_buffer> &buffers, StringRef name, int layer, uint64_t offset, uint64_t bytes,
+          DType type = DType::FP32) {
   ckrt_buffer buffer{};
   if (name.size() >= sizeof buffer.name)
     return createStringError(formatv("buffer {0}: its name has {1} bytes, expected less than {2}", name, name.size(),
                                      sizeof buffer.name));
   std::copy(name.begin(), name.end(), buffer.name);
   buffer.layer = layer;
+  buffer.dtype = static_cast<uint32_t>(type);
   buffer.offset = offset;
   buffer.bytes = bytes;
   buffers.push_back(buffer);
@@ -53,7 +55,7 @@ Expected<std::vector<ckrt_buffer>> listBuffers(const ArenaPlan &plan, const Comp
   std::vector<ckrt_buffer> buffers;
   for (const Buffer &buffer : plan.buffers)
     if (buffer.allocated)
-      if (Error error = add(buffers, buffer.name, buffer.layer, buffer.offset, buffer.bytes))
+      if (Error error = add(buffers, buffer.name, buffer.layer, buffer.offset, buffer.bytes, buffer.type))
         return error;
   for (const ProgramBuffer &buffer : compiled.buffers)
     if (!plan.find(buffer.name, buffer.layer))
@@ -63,14 +65,16 @@ Expected<std::vector<ckrt_buffer>> listBuffers(const ArenaPlan &plan, const Comp
 }
 
 /// For each tensor of the weight file the buffer that it is read to.
-Expected<std::vector<uint32_t>> listTensors(const ModelConfig &config, ArrayRef<ckrt_buffer> buffers) {
+Expected<std::vector<uint32_t>> listTensors(const ModelConfig &config, const WeightTypes &types,
+                                            ArrayRef<ckrt_buffer> buffers) {
   std::map<std::pair<std::string, int64_t>, uint32_t> places;
   for (auto [index, buffer] : enumerate(buffers))
     places.try_emplace({buffer.name, buffer.layer}, static_cast<uint32_t>(index));
   std::vector<uint32_t> tensors;
-  for (const TensorSpec &spec : weightTensors(config)) {
+  for (auto [index, spec] : enumerate(weightTensors(config, types))) {
     auto place = places.find({spec.name, spec.layer});
-    if (place == places.end() || buffers[place->second].bytes != static_cast<uint64_t>(spec.elements()) * sizeof(float))
+    DType type = types.empty() ? DType::FP32 : types[index];
+    if (place == places.end() || static_cast<int64_t>(buffers[place->second].bytes) != storedBytes(spec.shape, type))
       return createStringError("tensor " + spec.name + " has no place of its size in the arena");
     tensors.push_back(place->second);
   }
@@ -87,7 +91,7 @@ std::vector<ckrt_range> hugeRanges(const ArenaPlan &plan, const CompiledObject &
 }
 
 /// All dims are below 2^31 (validateConfig).
-ckrt_description headOf(const ArenaPlan &plan, const CompiledObject &compiled, bool strict) {
+ckrt_description headOf(const ArenaPlan &plan, const CompiledObject &compiled, const CompileOptions &options) {
   const ModelConfig &config = plan.config;
   ckrt_description head{};
   head.layers = static_cast<int32_t>(config.numLayers);
@@ -99,7 +103,9 @@ ckrt_description headOf(const ArenaPlan &plan, const CompiledObject &compiled, b
   head.context = static_cast<int32_t>(config.contextWindow);
   head.eps = config.rmsNormEps;
   head.theta = config.ropeTheta;
-  head.strict = strict;
+  head.strict = options.pipeline.strict;
+  head.int8 = options.pipeline.quantize && !options.pipeline.strict &&
+              any_of(options.weightTypes, [](DType type) { return formatOf(type).isQuantized(); });
   head.arena_bytes = compiled.arenaBytes;
   head.plan_bytes = plan.totalBytes;
   head.layers_start = plan.layersStart;
@@ -108,18 +114,18 @@ ckrt_description headOf(const ArenaPlan &plan, const CompiledObject &compiled, b
 } // namespace
 
 Expected<SmallVector<char, 0>> ckjit::aot::describeModel(const ModelConfig &config, const CompiledObject &compiled,
-                                                         bool strict) {
-  auto plan = planArena(config);
+                                                         const CompileOptions &options) {
+  auto plan = planArena(config, {.weightTypes = options.weightTypes});
   if (!plan)
     return plan.takeError();
   auto buffers = listBuffers(*plan, compiled);
   if (!buffers)
     return buffers.takeError();
-  auto tensors = listTensors(config, *buffers);
+  auto tensors = listTensors(config, options.weightTypes, *buffers);
   if (!tensors)
     return tensors.takeError();
   std::vector<ckrt_range> ranges = hugeRanges(*plan, compiled);
-  ckrt_description head = headOf(*plan, compiled, strict);
+  ckrt_description head = headOf(*plan, compiled, options);
   Description description;
   head.buffers = static_cast<uint32_t>(buffers->size());
   head.buffers_at = description.append(ArrayRef(*buffers));

@@ -21,7 +21,7 @@ Error ckjit::emitRuntime(const CKIRGraph &graph, StringRef where, const CompileO
   if (Error error = checkSymbols(textOf(compiled->object)))
     return error;
   bool strict = options.pipeline.strict;
-  auto description = aot::describeModel(graph.config, *compiled, strict);
+  auto description = aot::describeModel(graph.config, *compiled, both);
   if (!description)
     return description.takeError();
   auto data = makeDataObject("ckjit_description", *description, options.target);

@@ -1,5 +1,6 @@
 //===- Manifest.cpp - FILE.kernels.json -----------------------------------===//
 #include "Parts.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/JSON.h"
@@ -29,7 +30,16 @@ static Expected<StringMap<uint64_t>> codeSizes(StringRef bytes) {
   return sizes;
 }
 
-/// A kernel's name is its op, then the shape that matters, then what is fused: "linear.9x64x576.rope".
+/// The format of the weights that a kernel reads, which its name tells after the shape; fp32 goes without saying.
+static StringRef weightFormatOf(StringRef kernel) {
+  for (StringRef part : split(kernel, '.'))
+    if (const WeightFormat *format = findWeightFormat(part))
+      return format->name;
+  return dtypeName(DType::FP32);
+}
+
+/// A kernel's name is its op, then the shape that matters, the format of its weights where that isn't fp32, then what
+/// is fused: "linear.9x64x576.rope", "linear.9x64x576.q4_k.int8".
 static void writeKernel(json::OStream &out, StringRef name, const TargetDescription &target, uint64_t bytes) {
   auto [op, rest] = name.split('.');
   StringRef shape = rest.take_while([](char c) { return isDigit(c) || c == 'x'; });
@@ -44,7 +54,7 @@ static void writeKernel(json::OStream &out, StringRef name, const TargetDescript
         out.value(extent);
       }
     });
-    out.attribute("dtype", "fp32");
+    out.attribute("dtype", weightFormatOf(name));
     out.attribute("target", target.cpu);
     out.attribute("object_size", static_cast<int64_t>(bytes));
   });

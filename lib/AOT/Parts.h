@@ -6,9 +6,9 @@
 
 namespace ckjit::aot {
 
-/// The bytes of a ckrt_description and its tables (runtime/Description.h).
+/// The bytes of a ckrt_description and its tables (runtime/Description.h); `options` are those it was compiled with.
 llvm::Expected<llvm::SmallVector<char, 0>> describeModel(const ModelConfig &config, const CompiledObject &compiled,
-                                                         bool strict);
+                                                         const CompileOptions &options);
 
 /// The text of FILE.kernels.json. `file` is the name of what was emitted.
 llvm::Expected<std::string> kernelManifest(const CompiledObject &compiled, AotMode mode, bool strict,

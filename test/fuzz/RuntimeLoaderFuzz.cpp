@@ -1,6 +1,6 @@
 //===- RuntimeLoaderFuzz.cpp - Any bytes, for the runtime's loader --------===//
 //
-// The first byte's bit 0 says that CK_WEIGHT_DTYPE names a quantized type; the rest is the file.
+// The first byte's bit 0 says that CK_WEIGHT_DTYPE is q4_k; the rest is the file.
 //
 #include "MemoryFile.h"
 #include "Parts.h"
@@ -27,7 +27,7 @@ const TinyModel &tinyModel() {
                        .numKVHeads = 1, .vocabSize = 1, .contextWindow = 1, .ropeTheta = 10000.0f};
     CompiledObject compiled;
     compiled.arenaBytes = llvm::cantFail(planArena(config)).totalBytes;
-    return TinyModel{llvm::cantFail(aot::describeModel(config, compiled, /*strict=*/false))};
+    return TinyModel{llvm::cantFail(aot::describeModel(config, compiled, CompileOptions()))};
   }();
   return model;
 }
@@ -57,8 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string path = input.path();
   ckrt_weight_file opened;
   ckrt_error error{};
-  bool refused = ckrt_weights_open(&opened, path.c_str(), &model, data[0] & 1, &error) != 0;
-  if (!refused && !opened.quantized) {
+  bool refused = ckrt_weights_open(&opened, path.c_str(), &model, data[0] & 1 ? 7 : 0, &error) != 0 ||
+                 ckrt_weights_check_types(&opened, &model, &error) != 0;
+  if (!refused) {
+    require(!opened.quantized);
     refused = ckrt_weights_check(&opened, &model, &error) != 0;
     std::vector<uint8_t> arena(model.arena_bytes, 0xaa);
     if (!refused) {
