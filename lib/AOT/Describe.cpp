@@ -104,8 +104,7 @@ ckrt_description headOf(const ArenaPlan &plan, const CompiledObject &compiled, c
   head.eps = config.rmsNormEps;
   head.theta = config.ropeTheta;
   head.strict = options.pipeline.strict;
-  head.int8 = options.pipeline.quantize && !options.pipeline.strict &&
-              any_of(options.weightTypes, [](DType type) { return formatOf(type).isQuantized(); });
+  head.int8 = usesInt8Activations(options);
   head.arena_bytes = compiled.arenaBytes;
   head.plan_bytes = plan.totalBytes;
   head.layers_start = plan.layersStart;

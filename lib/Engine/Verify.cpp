@@ -216,6 +216,12 @@ Expected<VerifyResult> Verifier::verify(const CKIRGraph &graph) {
 }
 } // namespace
 
+double ckjit::verifyTolerance(const CompileOptions &options) {
+  if (usesInt8Activations(options))
+    return kVerifyToleranceInt8;
+  return options.pipeline.strict ? kVerifyToleranceStrict : kVerifyTolerance;
+}
+
 std::vector<int32_t> ckjit::nextTokens(ArrayRef<int32_t> tokens) {
   if (tokens.empty())
     return {};

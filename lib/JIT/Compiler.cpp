@@ -202,6 +202,11 @@ Stage lastPassStage(EmitStage stage) {
 }
 } // namespace
 
+bool ckjit::usesInt8Activations(const CompileOptions &options) {
+  return options.pipeline.quantize && !options.pipeline.strict &&
+         any_of(options.weightTypes, [](DType type) { return formatOf(type).isQuantized(); });
+}
+
 StringRef ckjit::emitStageName(EmitStage stage) {
   for (auto &[value, name] : kStageNames)
     if (value == stage)

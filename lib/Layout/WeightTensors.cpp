@@ -2,6 +2,7 @@
 #include "BufferTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 using namespace ckjit;
@@ -55,6 +56,28 @@ std::vector<TensorSpec> ckjit::weightTensors(const ModelConfig &config, const We
 
 std::string ckjit::tensorLabel(const TensorSpec &spec) {
   return spec.layer < 0 ? spec.name : formatv("layer {0} {1}", spec.layer, spec.name).str();
+}
+
+std::string ckjit::describeTypes(const ModelConfig &config, const WeightTypes &types) {
+  if (types.empty())
+    return dtypeName(DType::FP32).str();
+  DType embedding = DType::FP32;
+  std::map<DType, size_t> counts;
+  for (auto [spec, type] : zip_equal(weightTensors(config), types)) {
+    if (spec.name == "token_emb")
+      embedding = type;
+    else if (mayBeQuantized(spec.name))
+      ++counts[type];
+  }
+  std::vector<std::pair<DType, size_t>> sorted(counts.begin(), counts.end());
+  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second > b.second; });
+  std::string text = sorted.size() > 1 ? "mixed: " : "";
+  for (auto [index, entry] : enumerate(sorted))
+    text += (index ? ", " : "") + (sorted.size() > 1 ? std::to_string(entry.second) + " " : "") +
+            dtypeName(entry.first).str();
+  if (sorted.size() > 1 || sorted.front().first != embedding)
+    text += ", embedding " + dtypeName(embedding).str();
+  return text;
 }
 
 Error ckjit::checkWeightTypes(const ModelConfig &config, const WeightTypes &types, StringRef where) {

@@ -46,7 +46,7 @@ public:
     payload = {headBytes(), *footer ? (*footer)->payloadEnd : file.size()};
     if (Error error = takeConfig(*footer))
       return error;
-    if (Error error = out.kind == BumpKind::V3 ? readTable() : Error::success())
+    if (Error error = out.kind == BumpKind::V3 ? readTable() : assumeTypes())
       return error;
     Expected<std::vector<BumpTensor>> tensors = placeTensors(file.path(), out.config, dtypes, payload);
     if (!tensors)
@@ -116,6 +116,9 @@ private:
   }
 
   Error readTable() {
+    if (options.weightType)
+      return fieldError(file.path(), "type of the weights", dtypeName(*options.weightType),
+                        "none to be given: a BUMPWGT3 file has a dtype table");
     uint8_t bytes[kTableLengthBytes];
     if (Error error = file.read(kHeaderBytes, bytes, sizeof bytes))
       return error;
@@ -130,6 +133,15 @@ private:
     if (Error error = file.read(payload.start, dtypes.data(), length))
       return error;
     payload.start += length;
+    return Error::success();
+  }
+
+  /// Of a file without a table.
+  Error assumeTypes() {
+    if (options.weightType.value_or(DType::FP32) == DType::FP32)
+      return Error::success(); // an empty table says so too
+    for (const TensorSpec &spec : weightTensors(out.config))
+      dtypes.push_back(static_cast<uint8_t>(mayBeQuantized(spec.name) ? *options.weightType : DType::FP32));
     return Error::success();
   }
 

@@ -94,17 +94,28 @@ TEST_CASE("a file with more positions than the model's context fills the first o
   CHECK_THAT(refusal(*model, makeTokens(config, 11)), Contains("11") && Contains("10"));
 }
 
-TEST_CASE("a tensor that isn't fp32 is refused by name") {
-  const TestModel weights(tinyConfig());
+TEST_CASE("a file whose types aren't those that the model was compiled for is refused, the tensor by name") {
+  ModelConfig config = tinyConfig();
+  config.hiddenSize = 64; // rows of two blocks of q8_0
+  config.intermediateSize = 96;
+  const TestModel weights(config);
   const TemporaryFile place;
   const std::unique_ptr<BumpFile> file = writeAndOpen(weights, place.name());
-  const std::unique_ptr<Model> model = makeModel(buildForwardGraph(tinyConfig()), hostOptions(), weights);
+  const CKIRGraph graph = buildForwardGraph(config);
+  const std::unique_ptr<Model> plain = makeModel(graph, hostOptions(), weights);
   file->tensors[4].dtype = DType::Q4_K;
-  CHECK_THAT(llvm::toString(model->load(*file)),
-             Contains(place.name().str() + ": wq of layer 0 is q4_k, expected fp32"));
+  CHECK_THAT(llvm::toString(plain->load(*file)),
+             Contains(place.name().str() + ": layer 0 wq is q4_k, expected fp32, for which the model was compiled"));
   file->tensors[0].dtype = DType::Q6_K;
-  CHECK_THAT(llvm::toString(checkRunnable(*file)),
-             Contains(place.name().str() + ": token_emb is q6_k, expected fp32"));
+  CHECK_THAT(llvm::toString(plain->load(*file)), Contains(": token_emb is q6_k, expected fp32"));
+  // The other way round.
+  CompileOptions options = hostOptions();
+  options.weightTypes.assign(file->tensors.size(), DType::FP32);
+  options.weightTypes[14] = DType::Q8_0; // w2 of layer 0, behind token_emb, pos_emb and 12 of its layer
+  const std::unique_ptr<Model> quantized = must(Model::create(graph, "graph", {options, 1}));
+  const std::unique_ptr<BumpFile> sound = must(BumpFile::open(place.name()));
+  CHECK_THAT(llvm::toString(quantized->load(*sound)), Contains(place.name().str() + ": layer 0 w2 is fp32, expected q8_0"));
+  CHECK(llvm::StringRef(llvm::toString(quantized->load(*sound))).contains("for which the model was compiled"));
 }
 
 TEST_CASE("what prefill refuses, with the value found and what is expected") {

@@ -1,7 +1,7 @@
 //===- EmitVerb.cpp - ck-jit emit: print any stage of a compilation -------===//
 #include "CompileFlags.h"
-#include "GraphOptions.h"
 #include "Progress.h"
+#include "TypeFlags.h"
 #include "Verbs.h"
 #include "llvm/Support/Process.h"
 
@@ -18,9 +18,11 @@ cl::SubCommand emitCommand(
             "  Examples:\n"
             "    ck-jit emit config.json --stage=ck\n"
             "    ck-jit emit config.json --stage=asm --target-cpu haswell -o haswell.s\n"
+            "    ck-jit emit config.json --type q4_k --stage=vector\n"
             "    ck-jit emit config.json --stage=obj -o model.o && objdump -d model.o");
 
 GraphOptions graphOptions(emitCommand, ShapeOnly::Offer);
+TypeFlags types(emitCommand);
 CompileFlags flags(emitCommand);
 cl::opt<std::string> stageName("stage", cl::sub(emitCommand), cl::value_desc("STAGE"), cl::init("ck"),
                                cl::desc("graph, ck, loops, vector, llvm-dialect, llvm, asm or obj (default ck)"));
@@ -35,18 +37,19 @@ Error run() {
                       "', expected graph, ck, loops, vector, llvm-dialect, llvm, asm or obj");
   if (*stage == EmitStage::Obj && outputPath == "-" && sys::Process::StandardOutIsDisplayed())
     return usageError("an object file isn't for a terminal: give -o FILE");
-  if (Error error = checkOutput({"-o", outputPath}, graphOptions.inputs(), Dash::StandardOutput))
+  if (Error error = checkOutput({"-o", outputPath}, types.inputs(graphOptions), Dash::StandardOutput))
     return error;
-  Expected<CKIRGraph> graph = graphOptions.load();
-  if (!graph)
-    return graph.takeError();
+  Expected<TypeFlags::Program> program = types.load(graphOptions);
+  if (!program)
+    return program.takeError();
   Expected<CompileOptions> options = flags.options();
   if (!options)
     return options.takeError();
+  options->weightTypes = program->types;
   options->decode = decode;
   Expected<std::string> text = [&] {
     Progress progress("compiling");
-    return emitGraph(*graph, graphOptions.path(), *options, *stage);
+    return emitGraph(program->graph, program->source, *options, *stage);
   }();
   if (!text)
     return text.takeError();

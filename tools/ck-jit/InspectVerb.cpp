@@ -1,6 +1,6 @@
 //===- InspectVerb.cpp - ck-jit inspect: what a weight file holds ---------===//
-#include "GraphOptions.h"
 #include "Progress.h"
+#include "TypeFlags.h"
 #include "Verbs.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,6 +30,7 @@ PathOption configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
 PathOption irPath("ir", cl::sub(inspectCommand), cl::value_desc("FILE"),
                   cl::desc("Compare with the config of this graph (ck-jit ir --json) instead"));
 cl::opt<bool> rawFlag("raw", cl::sub(inspectCommand), cl::desc("Accept a headerless file"));
+WeightTypeOption weightType("weight-dtype", cl::sub(inspectCommand), cl::value_desc("FORMAT"), cl::desc(kWeightTypeHelp));
 cl::opt<bool> checkTensors("check-tensors", cl::sub(inspectCommand),
                            cl::desc("Fail if a weight is NaN or infinite, naming the tensor and the element"));
 cl::opt<bool> checksumFlag("checksum", cl::sub(inspectCommand),
@@ -230,6 +231,7 @@ Expected<std::unique_ptr<BumpFile>> openNamed() {
     options.graphSource = "--ir " + irPath;
   }
   options.allowRaw = rawFlag;
+  options.weightType = givenType(weightType);
   if (checksumFlag || noChecksum)
     options.verifyChecksum = bool(checksumFlag);
   Progress progress("checking " + path);

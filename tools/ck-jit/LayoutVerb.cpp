@@ -1,5 +1,5 @@
 //===- LayoutVerb.cpp - ck-jit layout: where every buffer stands ----------===//
-#include "GraphOptions.h"
+#include "TypeFlags.h"
 #include "Verbs.h"
 #include "ckjit/Layout/ArenaPlan.h"
 #include "llvm/Support/JSON.h"
@@ -14,14 +14,18 @@ namespace {
 cl::SubCommand layoutCommand(
     "layout", "Show where every buffer stands in memory\n\n"
               "  Lays out the one block of memory (the arena) that a model runs in, and prints for each buffer\n"
-              "  its role, shape in elements, offset in bytes and size in bytes. Layers are alike, so layer 0\n"
-              "  stands for all of them: layer n is n times the layer stride further on.\n\n"
+              "  its role, type, shape in elements, offset in bytes and size in bytes. Where layers are alike, layer\n"
+              "  0 stands for all of them: layer n is n times the layer stride further on. Weights are fp32, or of\n"
+              "  the formats of --type and --embed, or of a file.\n\n"
               "  Examples:\n"
               "    ck-jit layout config.json\n"
               "    ck-jit layout config.json --training --all\n"
+              "    ck-jit layout config.json --type q4_k --embed q6_k\n"
+              "    ck-jit layout --weights model.bump\n"
               "    ck-jit layout --ir ir.json --json");
 
 GraphOptions graphOptions(layoutCommand, ShapeOnly::Offer);
+TypeFlags types(layoutCommand);
 cl::opt<bool> trainingFlag("training", cl::sub(layoutCommand),
                            cl::desc("Lay out for training, with gradients and attention scores"));
 cl::opt<bool> allFlag("all", cl::sub(layoutCommand), cl::desc("Print the buffers of every layer"));
@@ -36,10 +40,20 @@ std::string shapeText(const Buffer &buffer) {
 
 std::string rowText(const Buffer &buffer) {
   std::string name = buffer.layer < 0 ? buffer.name : fmt::format("L{} {}", buffer.layer, buffer.name);
+  std::string head = fmt::format("  {:<22}{:<12}{:<6}{:<20}", name, roleName(buffer.role), dtypeName(buffer.type),
+                                 shapeText(buffer));
   if (!buffer.allocated)
-    return fmt::format("  {:<22}{:<12}{:<20}{:>16}{:>16}\n", name, roleName(buffer.role), shapeText(buffer), "-", "-");
-  return fmt::format("  {:<22}{:<12}{:<20}{:>16}{:>16}\n", name, roleName(buffer.role), shapeText(buffer),
-                     buffer.offset, buffer.bytes);
+    return head + fmt::format("{:>16}{:>16}\n", "-", "-");
+  return head + fmt::format("{:>16}{:>16}\n", buffer.offset, buffer.bytes);
+}
+
+/// Every layer looks like layer 0; not so where weights have other types.
+bool layersAlike(const ArenaPlan &plan) {
+  return all_of(plan.buffers, [&](const Buffer &buffer) {
+    const Buffer *first = plan.find(buffer.name, buffer.layer < 0 ? -1 : 0);
+    return buffer.layer <= 0 || !buffer.allocated ||
+           (buffer.type == first->type && buffer.offset == first->offset + buffer.layer * plan.layerStride);
+  });
 }
 
 /// Totals in the words of the seed's own dump (SPEC 9, --dump).
@@ -66,11 +80,12 @@ std::string totalsText(const ArenaPlan &plan) {
 
 void printText(const ArenaPlan &plan) {
   outs() << totalsText(plan) << "\n"
-         << fmt::format("  {:<22}{:<12}{:<20}{:>16}{:>16}\n", "buffer", "role", "shape", "offset", "bytes");
+         << fmt::format("  {:<22}{:<12}{:<6}{:<20}{:>16}{:>16}\n", "buffer", "role", "type", "shape", "offset", "bytes");
+  bool all = allFlag || !layersAlike(plan);
   for (const Buffer &buffer : plan.buffers)
-    if (buffer.layer <= 0 || allFlag)
+    if (buffer.layer <= 0 || all)
       outs() << rowText(buffer);
-  if (plan.config.numLayers > 1 && !allFlag)
+  if (plan.config.numLayers > 1 && !all)
     outs() << fmt::format("  layers 1 to {} follow, each {} bytes further on (--all prints them)\n",
                           plan.config.numLayers - 1, plan.layerStride);
 }
@@ -89,6 +104,7 @@ void printJson(const ArenaPlan &plan) {
           if (buffer.layer >= 0)
             out.attribute("layer", buffer.layer);
           out.attribute("role", roleName(buffer.role));
+          out.attribute("type", dtypeName(buffer.type));
           out.attributeArray("shape", [&] {
             for (int64_t extent : buffer.shape)
               out.value(extent);
@@ -103,10 +119,13 @@ void printJson(const ArenaPlan &plan) {
 }
 
 Error run() {
-  Expected<CKIRGraph> graph = graphOptions.load();
-  if (!graph)
-    return graph.takeError();
-  Expected<ArenaPlan> plan = planArena(graph->config, {.training = trainingFlag});
+  Expected<TypeFlags::Program> program = types.load(graphOptions);
+  if (!program)
+    return program.takeError();
+  if (trainingFlag && !program->types.empty())
+    return usageError("--training needs fp32 weights, and these are " +
+                      describeTypes(program->graph.config, program->types));
+  Expected<ArenaPlan> plan = planArena(program->graph.config, {.training = trainingFlag, .weightTypes = program->types});
   if (!plan)
     return plan.takeError();
   jsonFlag ? printJson(*plan) : printText(*plan);

@@ -19,6 +19,7 @@ ModelFlags::ModelFlags(cl::SubCommand &command)
       raw("raw", cl::sub(command), cl::desc("Accept a headerless weight file")),
       checksum("checksum", cl::sub(command), cl::desc("Check the SHA-256 also of a file larger than 256 MiB")),
       noChecksum("no-checksum", cl::sub(command), cl::desc("Don't check the SHA-256")),
+      weightType("weight-dtype", cl::sub(command), cl::value_desc("FORMAT"), cl::desc(kWeightTypeHelp)),
       threads("threads", cl::sub(command), cl::value_desc("N"), cl::init(0),
               cl::desc("Threads (default: all usable cores)")),
       cache(command), link(command) {}
@@ -47,6 +48,7 @@ Expected<ModelFlags::Source> ModelFlags::open(const ModelConfig &overrides) cons
   BumpOpenOptions options;
   options.configPath = config;
   options.allowRaw = raw;
+  options.weightType = givenType(weightType);
   options.overrides = overrides;
   if (noChecksum || checksum)
     options.verifyChecksum = static_cast<bool>(checksum);

@@ -4,17 +4,19 @@
 
 #include "CacheFlags.h"
 #include "CompileFlags.h"
+#include "TypeFlags.h"
 #include "ckjit/Engine/Model.h"
 
 namespace ckjit::tool {
 
-/// --weights, --config, --ir, --raw, --checksum, --no-checksum, --threads, --perf, --gdb and the options of the object
+/// --weights, --config, --ir, --raw, --weight-dtype, --checksum, --no-checksum, --threads, --perf, --gdb and the options of the object
 /// cache. Declared once a verb, as a static beside its subcommand.
 struct ModelFlags {
   explicit ModelFlags(llvm::cl::SubCommand &command);
 
   PathOption weights, config, ir;
   llvm::cl::opt<bool> raw, checksum, noChecksum;
+  WeightTypeOption weightType;
   llvm::cl::opt<unsigned> threads;
   CacheFlags cache;
   LinkFlags link;

@@ -43,11 +43,11 @@ static std::string timingText(const CompileTimes &times) {
 std::string ckjit::tool::reportText(const RunReport &report) {
   const ModelConfig &c = report.config;
   std::string text = fmt::format("model    {}: {} layers, {} hidden, {} heads ({} kv), vocab {}, context {}, {:.1f} M "
-                                 "parameters, fp32\n",
+                                 "parameters, {}\n",
                                  report.model, c.numLayers, c.hiddenSize, c.numHeads, c.numKVHeads, c.vocabSize,
-                                 c.contextWindow, report.parameters / 1e6);
-  text += fmt::format("target   {}, {}-bit vectors, {} thread{}{}\n", report.target, report.vectorBits, report.threads,
-                      report.threads == 1 ? "" : "s", report.strict ? ", strict" : "");
+                                 c.contextWindow, report.parameters / 1e6, report.types);
+  text += fmt::format("target   {}, {}-bit vectors, {} thread{}, {} activations{}\n", report.target, report.vectorBits, report.threads,
+                      report.threads == 1 ? "" : "s", report.int8 ? "int8" : "fp32", report.strict ? ", strict" : "");
   text += fmt::format("compile  {:.0f} ms, {} kernels{}\n", report.compile.total(), report.kernels,
                       report.cached ? " from the cache" : "");
   if (report.timing)
@@ -111,10 +111,12 @@ std::string ckjit::tool::reportJson(const RunReport &report) {
   json::Object object{
       {"model", json::Object{{"file", json::fixUTF8(report.model)}, {"layers", c.numLayers}, {"hidden", c.hiddenSize},
                              {"intermediate", c.intermediateSize}, {"heads", c.numHeads}, {"kv_heads", c.numKVHeads},
-                             {"vocab", c.vocabSize}, {"context", c.contextWindow}, {"parameters", report.parameters}}},
+                             {"vocab", c.vocabSize}, {"context", c.contextWindow}, {"parameters", report.parameters},
+                             {"weights", report.types}}},
       {"target", json::Object{{"cpu", report.target}, {"vector_bits", report.vectorBits}}},
       {"threads", report.threads},
       {"strict", report.strict},
+      {"activations", report.int8 ? "int8" : "fp32"},
       {"compile", compileJson(report)},
       {"load_ms", number(report.loadMilliseconds)},
       {"prefill", json::Object{{"tokens", report.tokens}, {"ms", report.prefillMilliseconds},

@@ -19,6 +19,8 @@ struct NextToken {
 /// Everything that `ck-jit run` prints.
 struct RunReport {
   std::string model, target;
+  std::string types; ///< of the weights: "fp32", "q4_k, embedding q6_k"
+  bool int8 = false; ///< quantized weights multiply int8 activations
   ModelConfig config;
   int64_t parameters = 0;
   unsigned vectorBits = 0, threads = 0, kernels = 0;

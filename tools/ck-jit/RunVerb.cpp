@@ -166,7 +166,7 @@ Error verifyRun(const CKIRGraph &graph, const BumpFile &file, const CompileOptio
     return error;
   Progress progress("comparing with the reference");
   auto verified =
-      verify(**model, graph, tokens, flags.strict ? kVerifyToleranceStrict : kVerifyTolerance, &output);
+      verify(**model, graph, tokens, verifyTolerance(materialized), &output);
   if (!verified)
     return verified.takeError();
   report.verified = std::move(*verified);
@@ -208,6 +208,8 @@ Expected<std::unique_ptr<Model>> makeModel(const CKIRGraph &graph, const BumpFil
 Error compileAndRun(const CKIRGraph &graph, const BumpFile &file, CompileOptions options, ArrayRef<int32_t> tokens,
                     RunReport &report) {
   options.weightTypes = file.weightTypes();
+  report.types = describeTypes(file.config, options.weightTypes);
+  report.int8 = usesInt8Activations(options);
   CompileOptions materialized = options;
   materialized.pipeline.materialize = true;
   if (Error error = placeFault(graph, options, materialized))

@@ -13,6 +13,14 @@ namespace ckjit {
 /// below the second. Values that are not finite agree when both are NaN, or the same infinity.
 inline constexpr double kVerifyTolerance = 1e-4;
 inline constexpr double kVerifyToleranceStrict = 3e-5;
+/// For programs with int8 activations, which the reference hasn't: it computes with the dequantized weights and exact
+/// activations. A code is off by up to 1/254 of its block's largest value, so a product by 0.5 to 2.7 % of its size (root
+/// mean square, without and with outliers), and the logits by 1 to 3.5 % of the largest (SPEC 5); faults of a kernel are
+/// of the order of the values themselves.
+inline constexpr double kVerifyToleranceInt8 = 5e-2;
+
+/// The one of the three that goes with how a program was compiled.
+double verifyTolerance(const CompileOptions &options);
 
 /// The first place where a program and the reference part beyond tolerance.
 struct Mismatch {

@@ -20,6 +20,9 @@ struct CompileOptions {
   bool decode = false; ///< the program for few tokens besides (not with pipeline.materialize)
 };
 
+/// Whether some weight of the program multiplies int8 activations.
+bool usesInt8Activations(const CompileOptions &options);
+
 /// What can be printed on the way (`ck-jit emit --stage`).
 enum class EmitStage : uint8_t { Graph, CK, Loops, Vector, LLVMDialect, LLVM, Asm, Obj };
 llvm::StringRef emitStageName(EmitStage stage);

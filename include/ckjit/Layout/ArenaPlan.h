@@ -86,6 +86,10 @@ std::vector<TensorSpec> weightTensors(const ModelConfig &config, const WeightTyp
 /// "layer 3 wq", "token_emb".
 std::string tensorLabel(const TensorSpec &spec);
 
+/// "fp32", "q4_k"; "q4_k, embedding q6_k"; where the matrices of the layers aren't alike, "mixed: 12 q4_k, 2 q6_k,
+/// embedding q6_k", the most frequent first. `types` as checkWeightTypes takes them.
+std::string describeTypes(const ModelConfig &config, const WeightTypes &types);
+
 /// Error unless there are none, or one for each tensor, that each tensor can have: norms, biases and positions are
 /// fp32, and rows of a quantized weight are whole blocks; names tensor and remainder.
 llvm::Error checkWeightTypes(const ModelConfig &config, const WeightTypes &types, llvm::StringRef where);

@@ -40,6 +40,9 @@ struct BumpOpenOptions {
   std::optional<ModelConfig> graphConfig = std::nullopt;
   std::string graphSource = "the graph"; ///< names it in messages and in BumpFile::configSource
   bool allowRaw = false;        ///< --raw: accept a file without magic
+  /// Of all weights that may have another type than fp32, in a file that has no dtype table; unset: fp32. Error for one
+  /// that has.
+  std::optional<DType> weightType = std::nullopt;
   std::optional<bool> verifyChecksum = std::nullopt; ///< unset: verify files up to 256 MiB
   /// Hears how many bytes of the payload have been hashed; an error stops and is the result.
   std::function<llvm::Error(uint64_t done, uint64_t total)> progress = nullptr;
