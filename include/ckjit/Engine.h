@@ -15,6 +15,7 @@ struct EngineOptions {
   std::string cacheDir;           ///< where; empty: $XDG_CACHE_HOME/ck-jit, else ~/.cache/ck-jit
   bool perf = false;              ///< tell perf of kernels, by a jitdump file
   bool gdb = false;               ///< tell debuggers of kernels
+  ckjit_activations activations = CKJIT_ACTIVATIONS_AUTO; ///< what quantized weights multiply
   Log log;                        ///< none: silence. Called by the threads that open models
 };
 
@@ -31,6 +32,7 @@ public:
     c.cache_dir = options.cacheDir.empty() ? nullptr : options.cacheDir.c_str();
     c.perf = options.perf;
     c.gdb = options.gdb;
+    c.activations = options.activations;
     if (options.log) {
       engine.log = std::make_unique<Log>(std::move(options.log));
       c.log = detail::log;

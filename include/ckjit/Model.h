@@ -13,6 +13,7 @@ struct ModelOptions {
   int64_t context = 0;    ///< at most this many tokens; 0: as the config says
   bool raw = false;       ///< accept a weight file without a header
   ckjit_checksum checksum = CKJIT_CHECKSUM_AUTO;
+  std::string weightType; ///< of a random model's weights, or a file's without a dtype table; empty: fp32
   Progress progress;      ///< stages check, compile, load
 };
 
@@ -27,7 +28,7 @@ public:
     return wrap(code, model);
   }
 
-  /// A model of random weights for the text of a config.json; of the options, context and progress count.
+  /// A model of random weights for the text of a config.json; of the options, context, weightType and progress count.
   static Expected<Model> random(const Engine &engine, const std::string &configJson, uint64_t seed,
                                 const ModelOptions &options = {}) {
     ckjit_model_options c = toC(options);
@@ -58,6 +59,7 @@ private:
     c.context = options.context;
     c.raw = options.raw;
     c.checksum = options.checksum;
+    c.weight_type = textOrNull(options.weightType);
     if (options.progress) {
       c.progress = detail::progress;
       c.progress_user = const_cast<Progress *>(&options.progress);

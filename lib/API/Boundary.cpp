@@ -107,35 +107,35 @@ __attribute__((no_sanitize("null"))) int ckjit::capi::guard(function_ref<Error()
   }
 }
 
-Error ckjit::capi::readOptionBytes(void *defaults, size_t known, const void *given, StringRef name) {
+Error ckjit::capi::readOptionBytes(void *defaults, StructBytes bytes, const void *given, StringRef name) {
   size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  // The first version had all fields that this one has.
-  if (size < known)
+  const auto [first, known] = bytes;
+  if (size < first)
     return fail(CKJIT_INVALID_ARGUMENT, name + ": struct_size is " + Twine(size) + ", expected at least " +
-                                            Twine(known) + "; start from " + name + "_default_options()");
+                                            Twine(first) + "; start from " + name + "_default_options()");
   // A newer caller's fields must ask for nothing. A size beyond reason is a struct that was never filled in.
   constexpr size_t kMostBytes = 4096;
   if (size > kMostBytes)
     return fail(CKJIT_INVALID_ARGUMENT, name + ": struct_size is " + Twine(size) + ", expected " + Twine(known) +
                                             "; start from " + name + "_default_options()");
-  StringRef unknown(static_cast<const char *>(given) + known, size - known);
+  StringRef unknown(static_cast<const char *>(given) + std::min(size, known), size - std::min(size, known));
   if (unknown.find_first_not_of('\0') != StringRef::npos)
     return fail(CKJIT_UNSUPPORTED, name + ": an option is set that this version, " + ckjit_version_string() +
                                        ", doesn't know; use the ckjit.h that belongs to it");
-  std::memcpy(defaults, given, known);
+  std::memcpy(defaults, given, std::min(size, known));
   return Error::success();
 }
 
-int ckjit::capi::writeOptionBytes(void *options, size_t size, const void *defaults, size_t known, StringRef name) {
+int ckjit::capi::writeOptionBytes(void *options, size_t size, const void *defaults, StructBytes bytes, StringRef name) {
   return guard([&]() -> Error {
     if (Error error = notNull(options, "options"))
       return error;
-    if (size < known)
+    if (size < bytes.first)
       return fail(CKJIT_INVALID_ARGUMENT,
-                  name + ": struct_size is " + Twine(size) + ", expected at least " + Twine(known));
+                  name + ": struct_size is " + Twine(size) + ", expected at least " + Twine(bytes.first));
     std::memset(options, 0, size);
-    std::memcpy(options, defaults, known);
+    std::memcpy(options, defaults, std::min(size, bytes.known));
     return Error::success();
   });
 }

@@ -36,28 +36,39 @@ llvm::Error notEmpty(const char *path, llvm::StringRef name);
 /// Runs the body of a C function: its error, or what it throws, becomes the thread's last error and the status.
 int guard(llvm::function_ref<llvm::Error()> body);
 
+/// Bytes of a struct in the first version that had it. Fields that came later stand behind them.
+template <typename Options> inline constexpr size_t kFirstBytes = sizeof(Options);
+template <> inline constexpr size_t kFirstBytes<ckjit_engine_options> = offsetof(ckjit_engine_options, activations);
+template <> inline constexpr size_t kFirstBytes<ckjit_model_options> = offsetof(ckjit_model_options, weight_type);
+template <> inline constexpr size_t kFirstBytes<ckjit_model_info> = offsetof(ckjit_model_info, weight_types);
+
+/// How long a struct was and is.
+struct StructBytes {
+  size_t first, known;
+};
+
 /// Copies the options of a caller over `defaults`: as many bytes as the caller's header knew. Error for a size that no
 /// version had, or for bytes that this version doesn't know and that aren't zero.
-llvm::Error readOptionBytes(void *defaults, size_t known, const void *given, llvm::StringRef name);
+llvm::Error readOptionBytes(void *defaults, StructBytes bytes, const void *given, llvm::StringRef name);
 
 /// Those of a caller, or the defaults if NULL.
 template <typename Options>
 llvm::Expected<Options> readOptions(const Options *given, const Options &defaults, llvm::StringRef name) {
   Options options = defaults;
   if (given)
-    if (llvm::Error error = readOptionBytes(&options, sizeof(Options), given, name))
+    if (llvm::Error error = readOptionBytes(&options, {kFirstBytes<Options>, sizeof(Options)}, given, name))
       return error;
   options.struct_size = sizeof(Options);
   return options;
 }
 
 /// The body of the ckjit_..._options_init functions.
-int writeOptionBytes(void *options, size_t size, const void *defaults, size_t known, llvm::StringRef name);
+int writeOptionBytes(void *options, size_t size, const void *defaults, StructBytes bytes, llvm::StringRef name);
 
 template <typename Options>
 int initOptions(Options *options, size_t size, Options defaults, llvm::StringRef name) {
   defaults.struct_size = size;
-  return writeOptionBytes(options, size, &defaults, sizeof(Options), name);
+  return writeOptionBytes(options, size, &defaults, {kFirstBytes<Options>, sizeof(Options)}, name);
 }
 
 } // namespace ckjit::capi

@@ -42,6 +42,12 @@ static Expected<std::unique_ptr<ckjit_engine>> createEngine(const ckjit_engine_o
   if (options->threads > ThreadTeam::kMaxThreads)
     return fail(CKJIT_INVALID_ARGUMENT, "threads is " + Twine(options->threads) + ", expected at most " +
                                             Twine(ThreadTeam::kMaxThreads));
+  if (options->activations < CKJIT_ACTIVATIONS_AUTO || options->activations > CKJIT_ACTIVATIONS_FP32)
+    return fail(CKJIT_INVALID_ARGUMENT, "activations is " + Twine(options->activations) +
+                                            ", expected a ckjit_activations, 0 to 2");
+  if (options->strict && options->activations == CKJIT_ACTIVATIONS_INT8)
+    return fail(CKJIT_INVALID_ARGUMENT, "strict is set and activations is CKJIT_ACTIVATIONS_INT8, expected one of them: "
+                                        "sums of codes aren't double");
   if (Error error = notEmpty(options->cache_dir, "cache_dir"))
     return error;
   StringRef cpu = options->target_cpu ? options->target_cpu : engineDefaults().target_cpu;

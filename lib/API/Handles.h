@@ -32,6 +32,7 @@ struct EngineState {
 struct ModelState {
   std::shared_ptr<const EngineState> engine;
   std::string weights; ///< path of the file; empty for random ones
+  std::string weightTypes; ///< describeTypes
   std::unique_ptr<Model> model;
   double loadMilliseconds = 0;
 };

@@ -1,8 +1,11 @@
 //===- ModelApi.cpp - ckjit_model -----------------------------------------===//
 #include "Handles.h"
+#include "ckjit/Weights/BlockCodec.h"
 #include "ckjit/Weights/Bump.h"
+#include "ckjit/Weights/Conversion.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
+#include <cstring>
 
 using namespace llvm;
 using namespace ckjit;
@@ -24,6 +27,7 @@ private:
   Expected<CKIRGraph> graphFor(const BumpFile &file);
   Error compile(const CKIRGraph &graph, StringRef where, const WeightTypes &types = {});
   Error load(const BumpFile &file);
+  Expected<WeightTypes> randomTypes(const ModelConfig &config) const;
   Error fillRandom(uint64_t seed);
   Expected<std::unique_ptr<ckjit_model>> finish(std::string weights);
 
@@ -44,6 +48,8 @@ Expected<std::unique_ptr<BumpFile>> Opening::openFile(StringRef path) {
   BumpOpenOptions open;
   open.allowRaw = options.raw != 0;
   open.overrides.contextWindow = options.context;
+  if (options.weight_type)
+    open.weightType = findWeightFormat(StringRef(options.weight_type))->type;
   if (options.checksum != CKJIT_CHECKSUM_AUTO)
     open.verifyChecksum = options.checksum == CKJIT_CHECKSUM_ALWAYS;
   if (options.config_path)
@@ -74,6 +80,7 @@ Error Opening::compile(const CKIRGraph &graph, StringRef where, const WeightType
   ModelOptions how;
   how.compile.target = engine->target;
   how.compile.pipeline.strict = engine->options.strict != 0;
+  how.compile.pipeline.quantize = engine->options.activations != CKJIT_ACTIVATIONS_FP32;
   how.compile.weightTypes = types;
   how.compile.decode = true;
   how.threads = engine->options.threads;
@@ -104,22 +111,58 @@ Error Opening::load(const BumpFile &file) {
   return Error::success();
 }
 
+Expected<WeightTypes> Opening::randomTypes(const ModelConfig &config) const {
+  if (!options.weight_type)
+    return WeightTypes();
+  auto choice = chooseFormats(config, {.matrices = findWeightFormat(StringRef(options.weight_type))->type});
+  if (!choice)
+    return choice.takeError();
+  return std::move(choice->types);
+}
+
+/// The bytes of a random tensor in another type than fp32, as `ck-jit init --type` has them.
+static Error encodeRandom(const WeightSource &source, size_t index, const TensorSpec &spec, DType type,
+                          MutableArrayRef<uint8_t> bytes) {
+  const int64_t cols = spec.shape.back(), rowBytes = *storedBytes({cols}, type);
+  const bool padded = spec.logical.back() != cols / spec.heads;
+  std::vector<float> values(cols);
+  for (int64_t row = 0; row < static_cast<int64_t>(bytes.size()) / rowBytes; ++row) {
+    if (Error error = source.read(index, spec, row, values))
+      return error;
+    if (quantize(type, values, bytes.slice(row * rowBytes, rowBytes), padded ? Zeros::Kept : Zeros::Free))
+      return createStringError("random weights: " + tensorLabel(spec) + " has a value that " + dtypeName(type) +
+                               " cannot hold");
+  }
+  return Error::success();
+}
+
 Error Opening::fillRandom(uint64_t seed) {
   auto start = std::chrono::steady_clock::now();
+  const std::vector<TensorSpec> specs = weightTensors(model->config(), model->weightTypes());
+  auto indexOf = [&](const TensorSpec &spec) -> size_t {
+    return find_if(specs, [&](const TensorSpec &s) { return s.name == spec.name && s.layer == spec.layer; }) - specs.begin();
+  };
   uint64_t all = 0, done = 0;
-  for (const TensorSpec &spec : weightTensors(model->config()))
-    all += static_cast<uint64_t>(spec.elements()) * sizeof(float);
-  size_t index = 0;
+  for (const TensorSpec &spec : specs)
+    all += model->stored(spec).first.size();
   Error error = Error::success();
   model->fillWeights([&](const TensorSpec &spec, float *dst) {
-    size_t place = index++;
     if (error)
       return;
-    error = produceRandomTensor(spec, place, model->config(), seed, [&](ArrayRef<float> values) -> Error {
+    error = produceRandomTensor(spec, indexOf(spec), model->config(), seed, [&](ArrayRef<float> values) -> Error {
       dst = std::copy(values.begin(), values.end(), dst);
       done += values.size() * sizeof(float);
       return progress.tell("load", done, all);
     });
+  });
+  const std::unique_ptr<WeightSource> source = randomSource(model->config(), seed);
+  model->fillStored([&](const TensorSpec &spec, DType type, MutableArrayRef<uint8_t> bytes) {
+    if (error)
+      return;
+    error = encodeRandom(*source, indexOf(spec), spec, type, bytes);
+    done += bytes.size();
+    if (!error)
+      error = progress.tell("load", done, all);
   });
   loadMilliseconds = millisecondsSince(start);
   return error;
@@ -137,6 +180,7 @@ Expected<std::unique_ptr<ckjit_model>> Opening::finish(std::string weights) {
   auto state = std::make_shared<ModelState>();
   state->engine = std::move(engine);
   state->weights = std::move(weights);
+  state->weightTypes = describeTypes(model->config(), model->weightTypes());
   state->model = std::move(model);
   state->loadMilliseconds = loadMilliseconds;
   return std::unique_ptr<ckjit_model>(new ckjit_model{.state = std::move(state)});
@@ -168,7 +212,10 @@ Expected<std::unique_ptr<ckjit_model>> Opening::random(StringRef configJson, uin
                                             Twine(config->contextWindow) + ", as the config says");
   if (options.context)
     config->contextWindow = options.context;
-  if (Error error = compile(buildForwardGraph(*config), "config_json"))
+  auto types = randomTypes(*config);
+  if (!types)
+    return types.takeError();
+  if (Error error = compile(buildForwardGraph(*config), "config_json", *types))
     return error;
   if (Error error = fillRandom(seed))
     return error;
@@ -184,6 +231,9 @@ Error checkModelOptions(const ckjit_model_options &options) {
     return error;
   if (Error error = notEmpty(options.ir_path, "ir_path"))
     return error;
+  if (options.weight_type && !findWeightFormat(StringRef(options.weight_type)))
+    return fail(CKJIT_INVALID_ARGUMENT, "weight_type is '" + Twine(options.weight_type) +
+                                            "', expected a format of weights such as q8_0");
   if (options.config_path && options.ir_path)
     return fail(CKJIT_INVALID_ARGUMENT, "config_path and ir_path are both given, expected one: an IR file holds its config");
   return Error::success();
@@ -231,6 +281,9 @@ Error fillInfo(const ModelState &state, ckjit_model_info &info) {
   if (!resident)
     return resident.takeError();
   info.resident_bytes = *resident;
+  info.weight_types = state.weightTypes.c_str();
+  info.int8_activations =
+      usesInt8Activations({.target = {}, .pipeline = model.options(), .weightTypes = model.weightTypes()});
   return Error::success();
 }
 } // namespace
@@ -276,15 +329,15 @@ int ckjit_model_get_info(const ckjit_model *model, ckjit_model_info *info) {
       return error;
     if (Error error = notNull(info, "info"))
       return error;
-    if (info->struct_size < sizeof(ckjit_model_info))
+    if (info->struct_size < kFirstBytes<ckjit_model_info>)
       return fail(CKJIT_INVALID_ARGUMENT, "ckjit_model_info: struct_size is " + Twine(info->struct_size) +
                                               ", expected sizeof(ckjit_model_info), " + Twine(sizeof(ckjit_model_info)));
     ckjit_model_info found = {};
     if (Error error = fillInfo(*model->state, found))
       return error;
-    // A newer caller's fields stay as they are.
+    // A newer caller's fields stay as they are; an older one's struct ends before ours.
     found.struct_size = info->struct_size;
-    *info = found;
+    std::memcpy(static_cast<void *>(info), &found, std::min(info->struct_size, sizeof found));
     return Error::success();
   });
 }

@@ -109,8 +109,9 @@ bool storedDirectly(StringRef name) {
 class Verifier {
 public:
   Verifier(Model &materialized, const CKIRGraph &graph, ArrayRef<int32_t> tokens, double tolerance,
-           const ProgramOutput *run)
-      : model(materialized), tokens(tokens), targets(nextTokens(tokens)), share(tolerance), run(run), suspects(graph) {}
+           const ProgramOutput *run, double runTolerance)
+      : model(materialized), tokens(tokens), targets(nextTokens(tokens)), share(tolerance), runTolerance(runTolerance),
+        run(run), suspects(graph) {}
 
   Expected<VerifyResult> verify(const CKIRGraph &graph);
 
@@ -123,7 +124,7 @@ private:
   Model &model;
   ArrayRef<int32_t> tokens;
   std::vector<int32_t> targets;
-  double share;
+  double share, runTolerance;
   const ProgramOutput *run;
   Suspects suspects;
   VerifyResult result;
@@ -153,7 +154,7 @@ void Verifier::compareRun(const ReferenceValue &value, ArrayRef<float> found, do
     return;
   ++result.values;
   auto element = [&](int64_t row, int64_t column) -> double { return found[row * value.cols + column]; };
-  result.run = compare(element, value, {share, scale}, result.worstShare);
+  result.run = compare(element, value, {runTolerance, scale}, result.runShare);
   if (result.run && value.name == "logits")
     result.run->op.clear(); // nothing tells which op is at fault
 }
@@ -237,6 +238,7 @@ ProgramOutput ckjit::outputOf(const Model &model, size_t tokens) {
 }
 
 Expected<VerifyResult> ckjit::verify(Model &materialized, const CKIRGraph &graph, ArrayRef<int32_t> tokens,
-                                     double tolerance, const ProgramOutput *run) {
-  return Verifier(materialized, graph, tokens, tolerance, run).verify(graph);
+                                     double tolerance, const ProgramOutput *run,
+                                     std::optional<double> runTolerance) {
+  return Verifier(materialized, graph, tokens, tolerance, run, runTolerance.value_or(tolerance)).verify(graph);
 }

@@ -113,6 +113,40 @@ void passNulls() {
   (void)engine;
 }
 
+/// Programs compiled with the header of version 0.1.0, whose structs were shorter.
+void passShortStructs() {
+  struct FirstEngineOptions { // as ckjit.h had it
+    size_t struct_size;
+    uint32_t threads;
+    int32_t strict;
+    const char *target_cpu;
+    int32_t cache;
+    const char *cache_dir;
+    int32_t perf, gdb;
+    ckjit_log_fn log;
+    void *log_user;
+  } first;
+  unsigned char guard[sizeof(ckjit_engine_options)];
+  std::memset(guard, 0x5a, sizeof guard);
+  must(ckjit_engine_options_init(reinterpret_cast<ckjit_engine_options *>(guard), sizeof first));
+  CHECK(std::count(guard + sizeof first, guard + sizeof guard, 0x5a) ==
+        static_cast<std::ptrdiff_t>(sizeof guard - sizeof first));
+  std::memcpy(&first, guard, sizeof first);
+  CHECK(first.struct_size == sizeof first);
+  first.cache = 0;
+  ckjit_engine *made = nullptr;
+  must(ckjit_engine_create(reinterpret_cast<const ckjit_engine_options *>(&first), &made));
+  const Owned<ckjit_engine> engine(made);
+  const Owned<ckjit_model> model = makeModel(engine.get());
+  ckjit_model_info info;
+  std::memset(&info, 0x5a, sizeof info);
+  info.struct_size = offsetof(ckjit_model_info, weight_types); // where the struct ended
+  must(ckjit_model_get_info(model.get(), &info));
+  CHECK(info.vocabulary == kVocabulary);
+  CHECK(info.session_bytes > 0);
+  CHECK(info.int8_activations == 0x5a5a5a5a);
+}
+
 /// What fails for other reasons, deep in the library.
 void passNonsense() {
   Handles h;

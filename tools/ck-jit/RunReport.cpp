@@ -28,11 +28,15 @@ std::vector<NextToken> ckjit::tool::topTokens(ArrayRef<float> logits, int64_t co
   return result;
 }
 
-static std::string verifiedText(const VerifyResult &verified) {
+static std::string verifiedText(const VerifyResult &verified, bool int8) {
   if (!verified.agrees())
     return "differs: " + verified.message();
+  if (int8)
+    return fmt::format("{} results agree with the reference: op by op with fp32 activations (worst difference {:.2g} of "
+                       "the op's largest value), the run's logits within what int8 costs ({:.2g})",
+                       verified.values, verified.worstShare, verified.runShare);
   return fmt::format("{} results agree with the reference (worst difference {:.2g} of the op's largest value)",
-                     verified.values, verified.worstShare);
+                     verified.values, std::max(verified.worstShare, verified.runShare));
 }
 
 static std::string timingText(const CompileTimes &times) {
@@ -59,7 +63,7 @@ std::string ckjit::tool::reportText(const RunReport &report) {
     text += fmt::format("loss     {:.6f}, perplexity {:.4f}, over {} next tokens\n", *report.loss,
                         std::exp(*report.loss), report.tokens - 1);
   if (report.verified)
-    text += "verify   " + verifiedText(*report.verified) + "\n";
+    text += "verify   " + verifiedText(*report.verified, report.int8) + "\n";
   if (!report.next.empty())
     text += fmt::format("next     {:>8} {:>12} {:>12}\n", "id", "logit", "probability");
   for (const NextToken &token : report.next)
@@ -96,7 +100,8 @@ static json::Object mismatchJson(const Mismatch &mismatch) {
 static json::Object verifiedJson(const VerifyResult &verified) {
   json::Object object{{"agrees", verified.agrees()},
                       {"results", verified.values},
-                      {"worst_share", number(verified.worstShare)}};
+                      {"worst_share", number(verified.worstShare)},
+                      {"run_worst_share", number(verified.runShare)}};
   if (verified.first)
     object["first"] = mismatchJson(*verified.first);
   if (verified.run) {
