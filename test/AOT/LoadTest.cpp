@@ -3,6 +3,7 @@
 #include "ckjit/Target/TargetDescription.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <functional>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,6 +137,112 @@ TEST_CASE("CK_WEIGHT_DTYPE and CK_ENABLE_TRAINING") {
     const Environment training("CK_ENABLE_TRAINING", no);
     CHECK(f.init(f.sound) == 0);
   }
+}
+
+namespace {
+/// One layer whose rows are blocks of every format.
+ModelConfig blockConfig() {
+  return {.numLayers = 1, .hiddenSize = 256, .intermediateSize = 256, .numHeads = 4, .numKVHeads = 2, .vocabSize = 8,
+          .contextWindow = 4, .ropeTheta = 10000.0f};
+}
+constexpr size_t kEntries = 14 + 4;
+/// token_emb, wq, wk, wv, wo, w1, w2 in the table's order (SPEC 2.1).
+bool isMatrix(size_t entry) { return llvm::is_contained({0, 4, 6, 8, 10, 12, 14}, entry); }
+
+CompileOptions optionsOf(const std::function<DType(size_t)> &type) {
+  CompileOptions options = hostOptions();
+  for (size_t i = 0; i < kEntries; ++i)
+    options.weightTypes.push_back(isMatrix(i) ? type(i) : DType::FP32);
+  return options;
+}
+
+/// A file all of whose bits are 0, with matrices of such types.
+std::string zerosOf(const std::function<DType(size_t)> &type) {
+  return handMadeFile(blockConfig(), [&](size_t i) { return static_cast<uint8_t>(isMatrix(i) ? type(i) : DType::FP32); }, 0);
+}
+DType q4k(size_t) { return DType::Q4_K; }
+} // namespace
+
+TEST_CASE("a library loads files of the types it was compiled for, and no others") {
+  TempDir dir;
+  const SeedLibrary library(emitLibrary(dir, "libmodel.so", blockConfig(), optionsOf(q4k)));
+  const std::string sound = zerosOf(q4k);
+  // token_emb, pos_emb, ..., each by its own type (SPEC 2.3, 5): wq 4*64*256/256*144 bytes, and so on.
+  REQUIRE(sound.size() == kTable + kEntries + (8 + 256 + 128 + 128 + 256 + 512 + 256) * 144 +
+                              4 * (4 * 256 + 2 * 256 + 256 + 128 + 128 + 256 + 512 + 256 + 2 * 256));
+  auto init = [&](const std::string &bytes) {
+    writeBytes(dir.file("changed"), bytes);
+    const int code = library.init(dir.file("changed").c_str());
+    library.free();
+    return code;
+  };
+  CHECK(init(sound) == 0);
+  CHECK(init(zerosOf([](size_t) { return DType::FP32; })) == -6);
+  for (size_t entry = 0; entry < kEntries; ++entry)
+    for (DType other : {DType::FP32, DType::Q6_K, DType::Q8_0, DType::BF16})
+      if (isMatrix(entry))
+        CHECK(init(zerosOf([&](size_t i) { return i == entry ? other : DType::Q4_K; })) == -6);
+  CHECK(init(sound.substr(0, sound.size() - 1)) == -2);
+  std::string damaged = sound;
+  damaged[5000] = 1;
+  CHECK(init(damaged) == -2);
+  // Without a table: as CK_WEIGHT_DTYPE says, by default fp32.
+  const std::string raw = sound.substr(kTable + kEntries);
+  std::string v2 = sound.substr(0, 128) + raw;
+  v2[7] = '2';
+  seal(v2);
+  CHECK(init(raw) == -6);
+  CHECK(init(v2) == -6);
+  CHECK(library.init(nullptr) == 0);
+  library.free();
+  for (const char *name : {"q4_k", "q4_k_m", "Q4_K", "Q4_K_M"}) {
+    const Environment dtype("CK_WEIGHT_DTYPE", name);
+    CHECK(init(raw) == 0);
+    CHECK(init(v2) == 0);
+    CHECK(init(raw.substr(0, raw.size() - 1)) == -2);
+    CHECK(library.init(nullptr) == 0);
+    library.free();
+  }
+  for (const char *name : {"q6_k", "Q6_K_L", "fp32", "nonsense"}) {
+    const Environment dtype("CK_WEIGHT_DTYPE", name);
+    CHECK(init(raw) == -6);
+    CHECK(init(sound) == 0);
+  }
+  const Environment training("CK_ENABLE_TRAINING", "1");
+  CHECK(init(sound) == -5);
+  CHECK(library.init(nullptr) == -5);
+}
+
+TEST_CASE("a program names the tensor of another type, and refuses what it can't write") {
+  TempDir dir;
+  auto emit = [&](const std::string &name, const std::function<DType(size_t)> &type) {
+    must(emitRuntime(buildForwardGraph(blockConfig()), name, optionsOf(type), AotMode::Standalone, dir.file(name)));
+    writeBytes(dir.file(name + ".bump"), zerosOf(type));
+    return dir.file(name);
+  };
+  const std::string uniform = emit("uniform", q4k);
+  const std::string mixed = emit("mixed", [](size_t i) { return i == 10 ? DType::Q8_0 : DType::Q4_K; });
+  const Ran other = runProgram({uniform, "--model-weights", mixed + ".bump", "--no-forward"});
+  CHECK(other.code == 1);
+  CHECK_THAT(other.errors, Catch::Contains("mixed.bump: wo of layer 0 is q8_0, expected q4_k, for which the model was compiled"));
+  const Ran refused = runProgram({mixed, "--model-weights", mixed + ".bump", "--out-weights", dir.file("out")});
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.errors, Catch::Contains("--out-weights: the weights are of several types"));
+  // What it writes is what was loaded, and loads again.
+  const Ran written = runProgram({uniform, "--model-weights", uniform + ".bump", "--no-forward", "--out-weights", dir.file("out")});
+  INFO(written.errors);
+  CHECK(written.code == 0);
+  CHECK(readBytes(dir.file("out")) == zerosOf(q4k).substr(kTable + kEntries));
+  const std::vector<std::string> again{uniform, "--model-weights", dir.file("out"), "--no-forward"};
+  CHECK(runProgram(again, {"CK_WEIGHT_DTYPE=q4_k"}).code == 0);
+  const Ran untold = runProgram(again);
+  CHECK(untold.code == 1);
+  CHECK_THAT(untold.errors, Catch::Contains("token_emb is fp32 (no dtype table: all weights are of CK_WEIGHT_DTYPE"));
+  // Activations are compiled in.
+  const std::vector<std::string> run{uniform, "--model-weights", uniform + ".bump", "--no-forward"};
+  CHECK_THAT(runProgram(run, {"CK_Q8K_ACTIVATIONS=0"}).errors, Catch::StartsWith("CK_Q8K_ACTIVATIONS: this model was compiled with int8"));
+  CHECK(runProgram(run, {"CK_Q8K_ACTIVATIONS=1"}).errors.empty());
+  CHECK(runProgram(run, {"CK_Q8K_ACTIVATIONS="}).errors.empty());
 }
 
 TEST_CASE("a library for a CPU that this machine lacks says so: -7") {
