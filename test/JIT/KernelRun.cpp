@@ -60,11 +60,12 @@ std::string KernelText::text() const {
   return "module {\nfunc.func @prefill() " + attributes + "{\n" + buffers + ops + "  return\n}\n}\n";
 }
 
-KernelRun::KernelRun(const KernelText &text, bool strict, const TargetDescription &target)
+KernelRun::KernelRun(const KernelText &text, bool strict, const TargetDescription &target, bool quantize)
     : text(text), program([&] {
         CompileOptions options;
         options.target = target;
         options.pipeline.strict = strict;
+        options.pipeline.quantize = quantize;
         return must(Program::link(must(compileText(text.text(), "kernel", options))));
       }()),
       arena(must(Arena::reserve(program->compiled().arenaBytes))) {
@@ -81,6 +82,9 @@ std::byte *KernelRun::place(StringRef name) const {
 
 float *KernelRun::floats(StringRef name) { return reinterpret_cast<float *>(place(name)); }
 int32_t *KernelRun::ints(StringRef name) { return reinterpret_cast<int32_t *>(place(name)); }
+MutableArrayRef<uint8_t> KernelRun::bytes(StringRef name) {
+  return {reinterpret_cast<uint8_t *>(place(name)), static_cast<size_t>(program->compiled().find(name)->bytes)};
+}
 size_t KernelRun::size(StringRef name) const { return program->compiled().find(name)->bytes / sizeof(float); }
 
 void KernelRun::fill(StringRef name, uint64_t seed, float scale) {

@@ -32,7 +32,7 @@ int64_t panelsFor(int64_t tokens);
 /// The text of a ck program over extra buffers, put together op by op.
 class KernelText {
 public:
-  /// A buffer that ops read; `element` is f32 or i32.
+  /// A buffer that ops read; `element` is f32, i32, or what a weight is made of.
   KernelText &in(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, llvm::StringRef element = "f32");
   /// A buffer that ops write.
   KernelText &out(llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
@@ -53,7 +53,7 @@ private:
 /// A panel activation [P][F][L] by token and feature.
 class Panels {
 public:
-  Panels(float *data, int64_t features) : data(data), features(features), lanes(hostLanes()) {}
+  Panels(float *data, int64_t features, int64_t lanes = hostLanes()) : data(data), features(features), lanes(lanes) {}
   float &at(int64_t token, int64_t feature) const {
     return data[(token / lanes * features + feature) * lanes + token % lanes];
   }
@@ -67,10 +67,14 @@ private:
 /// all, shows in the result.
 class KernelRun {
 public:
-  explicit KernelRun(const KernelText &text, bool strict = false, const TargetDescription &target = hostTarget());
+  /// `quantize`: weights in blocks multiply 8-bit activations, unless strict.
+  explicit KernelRun(const KernelText &text, bool strict = false, const TargetDescription &target = hostTarget(),
+                     bool quantize = true);
 
   float *floats(llvm::StringRef name);
   int32_t *ints(llvm::StringRef name);
+  /// All bytes of a buffer, as a weight in blocks has them.
+  llvm::MutableArrayRef<uint8_t> bytes(llvm::StringRef name);
   Panels panels(llvm::StringRef name, int64_t features) { return Panels(floats(name), features); }
   /// Elements of 4 bytes in a buffer.
   size_t size(llvm::StringRef name) const;
