@@ -28,9 +28,13 @@ FailureOr<ArenaPlan> planOf(Operation *op, bool training) {
   if (llvm::Error error = validateConfig(config, kModelAttr))
     return op->emitError() << llvm::toString(std::move(error));
   WeightTypes types;
-  if (auto codes = op->getAttrOfType<DenseI8ArrayAttr>(kWeightsAttr))
+  if (Attribute weights = op->getAttr(kWeightsAttr)) {
+    auto codes = dyn_cast<DenseI8ArrayAttr>(weights);
+    if (!codes)
+      return op->emitError() << kWeightsAttr << " is " << weights << ", expected an array of i8, a dtype code a weight";
     for (int8_t code : codes.asArrayRef())
       types.push_back(static_cast<DType>(code));
+  }
   llvm::Expected<ArenaPlan> plan = planArena(config, {.training = training, .weightTypes = types});
   if (!plan)
     return op->emitError() << llvm::toString(plan.takeError());

@@ -66,6 +66,9 @@ LogicalResult Int8TileOp::verify() {
     return emitOpError("gives ") << getNumResults() << " vectors, expected rows x vectors = " << rows << " x " << columns;
   if (!llvm::all_equal(getResultTypes()))
     return emitOpError("results differ in type, expected one vector type");
+  int64_t tokens = cast<VectorType>(getResultTypes().front()).getDimSize(0);
+  if (tokens != 4 && tokens != 8 && tokens != 16)
+    return emitOpError("gives vectors of ") << tokens << " tokens, expected 4, 8 or 16 as in ck.panel_block";
   return checkDepth(*this, getFormat(), getDepth());
 }
 
@@ -74,6 +77,9 @@ LogicalResult QuantizeRowOp::verify() {
   if (block < 1 || group < 1 || depth < 1 || depth % block != 0 || block % group != 0)
     return emitOpError("has depth ") << depth << ", blocks of " << block << " and groups of " << group
                                      << ", expected whole groups in whole blocks";
+  constexpr int64_t kMostLanes = 16;
+  if (group % kMostLanes != 0)
+    return emitOpError("has groups of ") << group << ", expected a multiple of " << kMostLanes << ": whole vectors";
   return success();
 }
 

@@ -73,6 +73,17 @@ LogicalResult checkInput(Operation *op, Value x, Value weight) {
   return success();
 }
 
+/// Quantized panels hold the tokens of the panels of `out`, which may be heads of rows instead.
+LogicalResult checkTokens(Operation *op, Value x, Value out) {
+  PanelBlockType block = panelBlockOf(x.getType());
+  MemRefType panels = shapeOf(x), written = shapeOf(out);
+  if (!block || written.getRank() != 3)
+    return success();
+  if (panels.getDimSize(0) != written.getDimSize(0) || block.getTokens() != written.getDimSize(2))
+    return op->emitOpError() << "x is " << panels << " but out is " << written << ", expected the same panels";
+  return success();
+}
+
 /// One angle for each pair of the `size` values of a head.
 LogicalResult checkAngles(Operation *op, Value cos, Value sin, StringRef sizeName, int64_t size) {
   if (failed(checkSameType(op, "cos", cos, "sin", sin)))
@@ -162,7 +173,7 @@ LogicalResult LinearOp::verify() {
   if (getHeadMajor() && getResidual())
     return emitOpError("has both head_major and residual, expected one of them");
   if (!getHeadMajor()) {
-    if (failed(checkFeatures(*this, "out", getOut(), groups * rows)))
+    if (failed(checkFeatures(*this, "out", getOut(), groups * rows)) || failed(checkTokens(*this, getX(), getOut())))
       return failure();
   } else if (groupsOf(getWeight()) != groupsOf(getOut()) || shapeOf(getWeight()).getRank() != 3 ||
              shapeOf(getOut()).getRank() != 3 || shapeOf(getOut()).getDimSize(2) < rows) {
@@ -181,7 +192,8 @@ LogicalResult GatedLinearOp::verify() {
     return emitOpError("weight has ") << groupsOf(getWeight()) << " groups of rows, expected 2: gate and up";
   if (shapeOf(getBias()).getShape() != shapeOf(getWeight()).getShape().drop_back())
     return emitOpError("bias is ") << getBias().getType() << ", expected one value a row of " << getWeight().getType();
-  return panelBlockOf(getX().getType()) ? success() : checkSameLayout(*this, "x", getX(), "out", getOut());
+  return panelBlockOf(getX().getType()) ? checkTokens(*this, getX(), getOut())
+                                        : checkSameLayout(*this, "x", getX(), "out", getOut());
 }
 
 /// The input's features are heads of `depth`; in blocks a row of the weight holds them all, each padded alike.
@@ -196,7 +208,7 @@ static LogicalResult checkHeads(AttnProjectOp op) {
   int64_t heads = featuresOf(op.getX()) / depth;
   if (panelBlockOf(op.getX().getType()))
     return success();
-  if (featuresOf(op.getX()) % depth != 0 || rowLength(shapeOf(op.getWeight())) % heads != 0)
+  if (heads < 1 || featuresOf(op.getX()) % depth != 0 || rowLength(shapeOf(op.getWeight())) % heads != 0)
     return op.emitOpError("x holds ") << featuresOf(op.getX()) << " features, expected heads of " << depth
                                       << " for the weight's rows of " << rowLength(shapeOf(op.getWeight()));
   return success();
@@ -205,7 +217,7 @@ static LogicalResult checkHeads(AttnProjectOp op) {
 LogicalResult AttnProjectOp::verify() {
   if (failed(checkWeight(*this, getWeight(), getRows(), getDepth())) || failed(checkInput(*this, getX(), getWeight())) ||
       failed(checkHeads(*this)) ||
-      failed(checkFeatures(*this, "out", getOut(), getRows())) ||
+      failed(checkFeatures(*this, "out", getOut(), getRows())) || failed(checkTokens(*this, getX(), getOut())) ||
       failed(checkAtLeast(*this, "bias's length", shapeOf(getBias()).getDimSize(0), getRows())))
     return failure();
   return getResidual() ? checkSameType(*this, "residual", getResidual(), "out", getOut()) : success();
