@@ -41,7 +41,7 @@ func.func @name_empty() {
 // -----
 
 func.func @element_without_a_size() {
-  // expected-error @below {{'ck.buffer' op element type is 'index', expected an integer or float of whole bytes}}
+  // expected-error @below {{'ck.buffer' op element type is 'index', expected blocks, or an integer or float of whole bytes}}
   %0 = ck.buffer scratch "x" : memref<4xindex>
   return
 }
@@ -49,7 +49,7 @@ func.func @element_without_a_size() {
 // -----
 
 func.func @element_of_bits() {
-  // expected-error @below {{'ck.buffer' op element type is 'i1', expected an integer or float of whole bytes}}
+  // expected-error @below {{'ck.buffer' op element type is 'i1', expected blocks, or an integer or float of whole bytes}}
   %0 = ck.buffer scratch "x" : memref<4xi1>
   return
 }

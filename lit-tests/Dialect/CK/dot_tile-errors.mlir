@@ -75,7 +75,7 @@ func.func @unroll_zero(%w: memref<64xf32>, %o: index) {
 // -----
 
 func.func @weight_not_flat(%w: memref<8x8xf32>, %x: memref<64xf32>, %o: index) {
-  // expected-error @below {{'ck.dot_tile' op operand #0 must be 1D memref of 32-bit float values, but got 'memref<8x8xf32>'}}
+  // expected-error @below {{'ck.dot_tile' op operand #0 must be 1D memref of 32-bit float or bfloat16 type or 16-bit float values, but got 'memref<8x8xf32>'}}
   %0 = ck.dot_tile %w[%o], %x[%o] depth 4 segments 1 by 0 lanes 4 unroll 1 : memref<8x8xf32>, memref<64xf32> -> vector<1xf32>
   return
 }

@@ -49,7 +49,7 @@ func.func @ids_of_unknown_size(%ids: memref<?xi32>, %table: memref<64x32xf32>, %
 // -----
 
 func.func @table_of_unknown_size(%ids: memref<40xi32>, %table: memref<?x32xf32>, %pos: memref<40x32xf32>, %out: memref<3x32x16xf32>) {
-  // expected-error @below {{'ck.embed' op operand #1 must be statically shaped 2D memref of 32-bit float values, but got 'memref<?x32xf32>'}}
+  // expected-error @below {{'ck.embed' op operand #1 must be statically shaped 2D memref of 32-bit float or bfloat16 type or 16-bit float or block of quantized weights values, but got 'memref<?x32xf32>'}}
   ck.embed ins(%ids, %table : memref<40xi32>, memref<?x32xf32>) positions(%pos : memref<40x32xf32>) outs(%out : memref<3x32x16xf32>)
   return
 }

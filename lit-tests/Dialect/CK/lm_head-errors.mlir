@@ -41,7 +41,7 @@ func.func @out_of_another_vocabulary(%x: memref<3x32x16xf32>, %table: memref<64x
 // -----
 
 func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %table: memref<64x32xf32>, %out: memref<40x64xf32>) {
-  // expected-error @below {{'ck.lm_head' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, but got 'memref<3x?x16xf32>'}}
+  // expected-error @below {{'ck.lm_head' op operand #0 must be activation, but got 'memref<3x?x16xf32>'}}
   ck.lm_head ins(%x, %table : memref<3x?x16xf32>, memref<64x32xf32>) outs(%out : memref<40x64xf32>) depth 32
   return
 }
@@ -49,7 +49,7 @@ func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %table: memref<64x32xf32>, 
 // -----
 
 func.func @table_of_unknown_size(%x: memref<3x32x16xf32>, %table: memref<64x?xf32>, %out: memref<40x64xf32>) {
-  // expected-error @below {{'ck.lm_head' op operand #1 must be statically shaped 2D memref of 32-bit float values, but got 'memref<64x?xf32>'}}
+  // expected-error @below {{'ck.lm_head' op operand #1 must be statically shaped 2D memref of 32-bit float or bfloat16 type or 16-bit float or block of quantized weights values, but got 'memref<64x?xf32>'}}
   ck.lm_head ins(%x, %table : memref<3x32x16xf32>, memref<64x?xf32>) outs(%out : memref<40x64xf32>) depth 32
   return
 }

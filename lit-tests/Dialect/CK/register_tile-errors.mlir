@@ -51,7 +51,7 @@ func.func @results_of_two_types(%w: memref<64xf32>, %o: index) {
 // -----
 
 func.func @weight_not_flat(%w: memref<8x8xf32>, %x: memref<64xf32>, %o: index) {
-  // expected-error @below {{'ck.register_tile' op operand #0 must be 1D memref of 32-bit float values, but got 'memref<8x8xf32>'}}
+  // expected-error @below {{'ck.register_tile' op operand #0 must be 1D memref of 32-bit float or bfloat16 type or 16-bit float values, but got 'memref<8x8xf32>'}}
   %0 = ck.register_tile %w[%o], %x[%o] depth %o segments 1 by 0 step 1 unroll 1 : memref<8x8xf32>, memref<64xf32> -> vector<4xf32>
   return
 }
