@@ -16,8 +16,8 @@ namespace {
 using Values = VectorBuilder::Values;
 
 /// Lowers one ck.int8_tile. A lane is a token: four codes of a weight row, broadcast, meet four of each token. Integer
-/// sums of a group become fp32 by its scale; with k-quants those of a block stand by themselves until they get the
-/// activations' scale.
+/// sums of a group become fp32 by its scale; where a block of activations is two groups (q6_k), their sums stand by
+/// themselves until they get the block's scale.
 class TileLowering {
 public:
   TileLowering(Int8TileOp op, TargetAttr target)
@@ -83,7 +83,7 @@ private:
         return dots(columns, b.addIndex(step, b.mulIndex(k, 4 * lanes)), b.addIndex(weight, b.mulIndex(k, 4)), carried);
       });
     for (int64_t row = 0; row < rows; ++row) {
-      Value place = b.addIndex(b.mulIndex(op.getRowOffsets()[row], 1), Value(weight));
+      Value place = b.addIndex(op.getRowOffsets()[row], weight);
       Value at = arith::DivUIOp::create(b, b.loc, place, b.index(traits.group));
       Value scale = b.broadcast(b.load(op.getScales(), at), lanes);
       Value offset = traits.minima ? b.broadcast(b.load(op.getOffsets(), at), lanes) : Value();

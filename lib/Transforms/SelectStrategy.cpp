@@ -58,6 +58,13 @@ Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
 /// With codes of weights and activations two sets of accumulators, integers and floats, share the registers.
 Tile int8Tile(TargetAttr target) { return target.getRegisters() >= 32 ? Tile{8, 2} : Tile{2, 3}; }
 
+/// Rows that are unpacked to floats stand on the thread's stack, so they are few.
+Tile unpackedTile(TargetAttr target, bool strict) {
+  if (strict)
+    return {4, 1};
+  return target.getRegisters() >= 32 ? Tile{6, 4} : target.getFma() ? Tile{4, 3} : Tile{4, 2};
+}
+
 /// For activations in rows: four rows of each part, so that a tile stores runs of four, and the tokens whose sums
 /// the registers hold beside them. One token is bound by memory, whatever the tile.
 Tile dotTile(TargetAttr target, RowShape shape, bool strict, bool unpacked) {
@@ -118,6 +125,7 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
     bool codes = panelled ? panelBlockOf(input) != nullptr : blocks && quantize && !strict;
     Tile tile = !panelled ? dotTile(target, shapeOf(op), strict, blocks && !codes)
                 : codes   ? int8Tile(target)
+                : blocks  ? unpackedTile(target, strict)
                           : registerTile(target, shapeOf(op), strict);
     if (panelled && rows)
       tile.rows = rows;

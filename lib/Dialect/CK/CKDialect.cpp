@@ -51,8 +51,8 @@ int64_t BlockType::getElements() const { return ::formatOf(getFormat()).elements
 int64_t BlockType::getBytes() const { return ::formatOf(getFormat()).bytes; }
 
 LogicalResult PanelBlockType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t features, int64_t tokens) {
-  if (features != 32 && features != 256)
-    return emitError() << "panel_block has " << features << " features, expected 32 or 256";
+  if (features != 32)
+    return emitError() << "panel_block has " << features << " features, expected 32";
   if (tokens != 4 && tokens != 8 && tokens != 16)
     return emitError() << "panel_block has " << tokens << " tokens, expected the lanes of a vector: 4, 8 or 16";
   return success();

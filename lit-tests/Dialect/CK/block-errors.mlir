@@ -6,7 +6,7 @@ func.func private @format_unknown(memref<4x!ck.block<q9_9>>)
 
 // -----
 
-// expected-error @below {{panel_block has 48 features, expected 32 or 256}}
+// expected-error @below {{panel_block has 48 features, expected 32}}
 func.func private @features_of_no_format(memref<4x2x!ck.panel_block<48 x 8>>)
 
 // -----

@@ -37,7 +37,8 @@ def CK_BlockType : CK_ElementType<"Block", "block"> {
     /// Weights of a block, and its bytes.
     int64_t getElements() const;
     int64_t getBytes() const;
-    /// Features that share a scale in activations for this format: 32, or 256 for k-quants.
+    /// Features that share a scale in activations for this format; for k-quants too: with a scale for 256, as the
+    /// seed has it, a model's logits would be off by a third more.
     int64_t getActivationBlock() const { return 32; }
   }];
 }
@@ -46,8 +47,7 @@ def CK_PanelBlockType : CK_ElementType<"PanelBlock", "panel_block"> {
   let summary = "A block of quantized activations: `features` of `tokens` tokens side by side";
   let description = [{
     Bytes: the codes, [features/4][tokens][4] signed bytes; `tokens` fp32 scales d (x = d*code); and sums
-    of codes, [features/group][tokens] 32-bit integers, where a group is 32 features in blocks of 32 and 16 in
-    blocks of 256. Activations of T tokens are `memref<P x B x !ck.panel_block<...>>`.
+    of codes, [features/16][tokens] 32-bit integers, of 16 features each. Activations of T tokens are `memref<P x B x !ck.panel_block<...>>`.
   }];
   let parameters = (ins "int64_t":$features, "int64_t":$tokens);
   let assemblyFormat = "`<` $features `x` $tokens `>`";
