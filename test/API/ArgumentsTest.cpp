@@ -1,6 +1,8 @@
 //===- ArgumentsTest.cpp - Whatever a host passes is an error, not a crash -===//
 #include "ApiTest.h"
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <fcntl.h>
 #include <limits>
 #include <thread>
@@ -168,6 +170,18 @@ void passNonsense() {
   append = ckjit_append_default_options();
   append.targets = outside;
   fails(ckjit_session_append(h.session.get(), ids.data(), 2, &append), kBad, "target 1 is 67");
+  ckjit_engine *engine = nullptr;
+  ckjit_engine_options how = ckjit_engine_default_options();
+  how.activations = 3;
+  fails(ckjit_engine_create(&how, &engine), kBad, "activations is 3");
+  how.activations = CKJIT_ACTIVATIONS_INT8;
+  how.strict = 1;
+  fails(ckjit_engine_create(&how, &engine), kBad, "strict is set and activations is CKJIT_ACTIVATIONS_INT8");
+  ckjit_model_options typed = ckjit_model_default_options();
+  typed.weight_type = "int8"; // a code of the file, which no weight has
+  fails(ckjit_model_create_random(h.engine.get(), kConfig, 1, &typed, &model), kBad, "weight_type is 'int8'");
+  typed.weight_type = "";
+  fails(ckjit_model_open(h.engine.get(), "x", &typed, &model), kBad, "weight_type is ''");
   const float *logits = nullptr;
   fails(ckjit_session_last_logits(h.session.get(), &logits), kBad, "nothing was appended yet");
   fails(ckjit_session_logits(h.session.get(), 0, &logits), kBad, "nothing was appended yet");
@@ -193,7 +207,7 @@ void passNonsense() {
   open.ir_path = "";
   fails(ckjit_model_open(h.engine.get(), "x", &open, &model), kBad, "ir_path is empty");
   ckjit_engine_options options = ckjit_engine_default_options();
-  ckjit_engine *engine = nullptr;
+  engine = nullptr;
   options.cache_dir = "";
   fails(ckjit_engine_create(&options, &engine), kBad, "cache_dir is empty");
   // More address space than there is.
@@ -211,6 +225,7 @@ void passNonsense() {
 
 TEST_CASE("NULL for any pointer is an error that names it") { passNulls(); }
 TEST_CASE("numbers and paths out of range are errors") { passNonsense(); }
+TEST_CASE("structs of version 0.1.0, before activations and types of weights, are taken") { passShortStructs(); }
 
 TEST_CASE("a handle of another kind, or one destroyed, is an error") {
   Handles h;

@@ -71,6 +71,32 @@ TEST_CASE("another graph, option or target has an entry of its own; a graph that
   CHECK(dir.list().size() == 4);
 }
 
+TEST_CASE("types of weights, and int8 or fp32 activations, have entries of their own") {
+  TempDir dir;
+  CKIRGraph graph = tinyGraph();
+  graph.config.hiddenSize = graph.config.intermediateSize = 256;
+  graph.config.numHeads = graph.config.numKVHeads = 4;
+  CompileOptions options = hostOptions();
+  CHECK_FALSE(compileIn(dir.path, graph, options).cached);
+  // One tensor of another type, then all matrices of one; the table's order is that of the weight file.
+  options.weightTypes.assign(14 * static_cast<size_t>(graph.config.numLayers) + 4, DType::FP32);
+  options.weightTypes[4] = DType::Q8_0; // wq of layer 0
+  CHECK_FALSE(compileIn(dir.path, graph, options).cached);
+  options.weightTypes[4] = DType::Q4_0;
+  const CompiledObject codes = compileIn(dir.path, graph, options);
+  CHECK_FALSE(codes.cached);
+  options.weightTypes[4] = DType::FP32;
+  options.weightTypes[6] = DType::Q4_0; // wk of layer 0
+  CHECK_FALSE(compileIn(dir.path, graph, options).cached);
+  CHECK(compileIn(dir.path, graph, options).cached);
+  options.pipeline.quantize = false;
+  const CompiledObject plain = compileIn(dir.path, graph, options);
+  CHECK_FALSE(plain.cached);
+  CHECK(plain.kernels != codes.kernels);
+  CHECK(compileIn(dir.path, graph, options).cached);
+  CHECK(dir.list().size() == 5);
+}
+
 TEST_CASE("what was used longest ago goes when the files exceed the limit") {
   TempDir dir;
   const CompiledObject first = compileIn(dir.path, tinyGraph(1));

@@ -21,6 +21,26 @@ int64_t payloadBytes(const ModelConfig &config) {
 }
 } // namespace
 
+TEST_CASE("the types of a model in words") {
+  const ModelConfig config{.numLayers = 2, .hiddenSize = 256, .intermediateSize = 256, .numHeads = 4, .numKVHeads = 4,
+                           .vocabSize = 5, .contextWindow = 4, .ropeTheta = 1e4f};
+  // token_emb, pos_emb, then 14 a layer with matrices at 2, 4, 6, 8, 10 and 12 of them, then 2.
+  WeightTypes types(2 + 2 * 14 + 2, DType::FP32);
+  CHECK(describeTypes(config, {}) == "fp32");
+  CHECK(describeTypes(config, types) == "fp32");
+  types[0] = DType::Q6_K;
+  CHECK(describeTypes(config, types) == "fp32, embedding q6_k");
+  for (size_t layer : {0, 1})
+    for (size_t matrix : {2, 4, 6, 8, 10, 12})
+      types[2 + 14 * layer + matrix] = DType::Q4_K;
+  CHECK(describeTypes(config, types) == "q4_k, embedding q6_k");
+  types[0] = DType::Q4_K;
+  CHECK(describeTypes(config, types) == "q4_k");
+  types[4] = DType::Q6_K;
+  types[30 - 2] = DType::FP16; // w2 of layer 1
+  CHECK(describeTypes(config, types) == "mixed: 10 q4_k, 1 fp16, 1 q6_k, embedding q4_k");
+}
+
 TEST_CASE("tensors come in the file's order") {
   std::vector<std::string> names;
   for (const TensorSpec &spec : weightTensors(awkwardDims()))

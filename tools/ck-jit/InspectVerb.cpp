@@ -30,7 +30,7 @@ PathOption configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
 PathOption irPath("ir", cl::sub(inspectCommand), cl::value_desc("FILE"),
                   cl::desc("Compare with the config of this graph (ck-jit ir --json) instead"));
 cl::opt<bool> rawFlag("raw", cl::sub(inspectCommand), cl::desc("Accept a headerless file"));
-WeightTypeOption weightType("weight-dtype", cl::sub(inspectCommand), cl::value_desc("FORMAT"), cl::desc(kWeightTypeHelp));
+FormatOption weightType("weight-dtype", cl::sub(inspectCommand), cl::value_desc("FORMAT"), cl::desc(kWeightTypeHelp));
 cl::opt<bool> checkTensors("check-tensors", cl::sub(inspectCommand),
                            cl::desc("Fail if a weight is NaN or infinite, naming the tensor and the element"));
 cl::opt<bool> checksumFlag("checksum", cl::sub(inspectCommand),

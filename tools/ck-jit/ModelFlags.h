@@ -16,7 +16,7 @@ struct ModelFlags {
 
   PathOption weights, config, ir;
   llvm::cl::opt<bool> raw, checksum, noChecksum;
-  WeightTypeOption weightType;
+  FormatOption weightType;
   llvm::cl::opt<unsigned> threads;
   CacheFlags cache;
   LinkFlags link;

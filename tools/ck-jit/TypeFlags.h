@@ -2,30 +2,24 @@
 #ifndef CKJIT_TOOLS_TYPEFLAGS_H
 #define CKJIT_TOOLS_TYPEFLAGS_H
 
+#include "FormatFlags.h"
 #include "GraphOptions.h"
-#include "ckjit/Layout/ArenaPlan.h"
 
 namespace ckjit::tool {
 
-/// Refuses what is no type of weights.
-struct WeightTypeParser : llvm::cl::parser<std::string> {
-  using parser::parser;
-  bool parse(llvm::cl::Option &option, llvm::StringRef name, llvm::StringRef argument, std::string &value);
-};
-using WeightTypeOption = llvm::cl::opt<std::string, false, WeightTypeParser>;
 /// The type that was given, if one was.
-std::optional<DType> givenType(const WeightTypeOption &option);
+std::optional<DType> givenType(const FormatOption &option);
 
 /// What --weight-dtype is, of the verbs that open a weight file.
 inline constexpr llvm::StringLiteral kWeightTypeHelp =
     "What all weights of a file without a dtype table (headerless, BUMPWGT2) are: fp32 (default), q4_k, ...";
 
-/// --type, --embed, or --weights, of the verbs that compile or lay out a model without loading it. Declared once a
+/// --type, --embed and --layers, or --weights, of the verbs that compile or lay out a model without loading it. Declared once a
 /// verb, as a static beside its subcommand and its GraphOptions.
 struct TypeFlags {
   explicit TypeFlags(llvm::cl::SubCommand &command);
 
-  WeightTypeOption type, embed;
+  FormatFlags formats;
   PathOption weights;
 
   struct Program {
