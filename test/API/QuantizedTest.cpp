@@ -186,6 +186,20 @@ TEST_CASE("a file of q8_0 weights made by hand gives the logits of the same numb
   CHECK(worstShare(run(open(codes.get(), q8, &hand.options).get(), kIds), expected) <= kInt8Share);
 }
 
+TEST_CASE("a strict engine has fp32 activations") {
+  HandModel hand;
+  const std::string plain = hand.write("plain.bump", handFile(false)), q8 = hand.write("q8.bump", handFile(true));
+  ckjit_engine_options options = ckjit_engine_default_options();
+  options.cache = 0;
+  options.strict = 1;
+  ckjit_engine *made = nullptr;
+  must(ckjit_engine_create(&options, &made));
+  const Owned<ckjit_engine> engine(made);
+  const Owned<ckjit_model> model = open(engine.get(), q8, &hand.options);
+  CHECK(infoOf(model.get()).int8_activations == 0);
+  CHECK(worstShare(run(model.get(), kIds), run(open(engine.get(), plain, &hand.options).get(), kIds)) <= kExactShare);
+}
+
 TEST_CASE("weight_type says what a file without a dtype table holds, and nothing of one that has a table") {
   HandModel hand;
   const std::string q8 = hand.write("q8.bump", handFile(true)), raw = hand.write("raw.bin", tensorBytes(true));
