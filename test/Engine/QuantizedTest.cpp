@@ -19,9 +19,10 @@ struct GoldenCase {
   double rms, divergence;
 };
 constexpr double kMostRms = 0.035;
-// f and g: about 1.5 times what was measured, 7.3e-5 and 1.4e-3; the seed system has no 8-bit activations for q6_k. The
-// bound of e is worked out from the seed system's own logits with 8-bit activations (0: see there).
-constexpr GoldenCase kGolden[] = {{"e_q4k", kMostRms, 0}, {"f_q6k", kMostRms, 1.1e-4}, {"g_mixed", kMostRms, 2.1e-3}};
+// f and g: about 1.5 times what was measured, 3.8e-5 and 7.7e-4 (relative RMS 1.6 % and 2.2 %); the seed system has no
+// 8-bit activations for q6_k. The bound of e is worked out from the seed system's own logits with 8-bit activations
+// (0: see there).
+constexpr GoldenCase kGolden[] = {{"e_q4k", kMostRms, 0}, {"f_q6k", kMostRms, 6e-5}, {"g_mixed", kMostRms, 1.2e-3}};
 /// SPEC's for e, f and g is 3.5e-4 and more.
 constexpr double kFloatTolerance = 1e-4;
 
