@@ -99,3 +99,33 @@ func.func @exp_without_fma(%x: vector<4xf32>, %y: f64) -> (vector<4xf32>, f64) {
   return %a, %b : vector<4xf32>, f64
 }
 }
+
+// -----
+
+// Halves without F16C: 2^112 times their bits moved into place, and no conversion.
+module attributes {ck.target = #ck.target<cpu = "x86-64-v2", features = "+sse4.2,-f16c", vectorBits = 128, fma = false, registers = 16, l1 = 32768, l2 = 262144>} {
+// CHECK-LABEL: func.func @halves_without_an_instruction
+func.func @halves_without_an_instruction(%x: vector<4xf16>, %y: f16, %z: bf16) -> (vector<4xf32>, f32, f32) {
+  // CHECK: arith.constant dense<5.19229686E+33> : vector<4xf32>
+  // CHECK: arith.bitcast %{{.*}} : vector<4xi32> to vector<4xf32>
+  // CHECK: arith.constant 5.19229686E+33 : f32
+  // CHECK: arith.bitcast %{{.*}} : i32 to f32
+  // CHECK-NOT: f16 to
+  // CHECK: arith.extf %{{.*}} : bf16 to f32
+  %0 = arith.extf %x : vector<4xf16> to vector<4xf32>
+  %1 = arith.extf %y : f16 to f32
+  %2 = arith.extf %z : bf16 to f32
+  return %0, %1, %2 : vector<4xf32>, f32, f32
+}
+}
+
+// -----
+
+module attributes {ck.target = #ck.target<cpu = "haswell", features = "+avx2,+f16c", vectorBits = 256, fma = true, registers = 16, l1 = 32768, l2 = 262144>} {
+// CHECK-LABEL: func.func @halves_with_an_instruction
+func.func @halves_with_an_instruction(%x: vector<8xf16>) -> vector<8xf32> {
+  // CHECK-NEXT: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
+  %0 = arith.extf %x : vector<8xf16> to vector<8xf32>
+  return %0 : vector<8xf32>
+}
+}
