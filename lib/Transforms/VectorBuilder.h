@@ -60,7 +60,7 @@ public:
 
   /// acc + the sum of 4 neighbouring products; `u` unsigned bytes, below 130 unless hasByteDot(), `s` signed ones.
   Value dot(Value acc, Value u, Value s);
-  /// The same for signed bytes, none -128.
+  /// The same for signed bytes.
   Value dotSigned(Value acc, Value a, Value b);
   /// Products of neighbours summed to 16 bits, of `u` unsigned and `s` signed bytes, where hasBytePairs(their number).
   Value bytePairs(Value u, Value s);

@@ -49,7 +49,7 @@ func.func @residual_in_rows(%x: memref<3x32x16xf32>, %w: memref<4x32x16xf32>, %b
 // -----
 
 func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %w: memref<4x32x16xf32>, %bias: memref<32xf32>, %res: memref<3x32x16xf32>, %out: memref<3x32x16xf32>) {
-  // expected-error @below {{'ck.attn_project' op operand #0 must be activation, but got 'memref<3x?x16xf32>'}}
+  // expected-error @below {{'ck.attn_project' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, or 2D of panel blocks, but got 'memref<3x?x16xf32>'}}
   ck.attn_project ins(%x, %w, %bias : memref<3x?x16xf32>, memref<4x32x16xf32>, memref<32xf32>) residual(%res : memref<3x32x16xf32>) outs(%out : memref<3x32x16xf32>) rows 32 depth 8
   return
 }

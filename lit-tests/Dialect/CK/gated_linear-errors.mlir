@@ -57,7 +57,7 @@ func.func @panels_to_rows(%x: memref<3x32x16xf32>, %w: memref<2x48x32xf32>, %bia
 // -----
 
 func.func @x_of_unknown_size(%x: memref<?x32x16xf32>, %w: memref<2x48x32xf32>, %bias: memref<2x48xf32>, %out: memref<3x48x16xf32>) {
-  // expected-error @below {{'ck.gated_linear' op operand #0 must be activation, but got 'memref<?x32x16xf32>'}}
+  // expected-error @below {{'ck.gated_linear' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, or 2D of panel blocks, but got 'memref<?x32x16xf32>'}}
   ck.gated_linear ins(%x, %w, %bias : memref<?x32x16xf32>, memref<2x48x32xf32>, memref<2x48xf32>) outs(%out : memref<3x48x16xf32>) rows 48 depth 32
   return
 }

@@ -186,7 +186,7 @@ func.func @cos_without_sin(%x: memref<3x32x16xf32>, %out: memref<3x32x16xf32>, %
 // -----
 
 func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %w: memref<4x16x32xf32>, %bias: memref<4x16xf32>, %cos: memref<3x4x16xf32>, %sin: memref<3x4x16xf32>, %out: memref<3x32x16xf32>) {
-  // expected-error @below {{'ck.linear' op operand #0 must be activation, but got 'memref<3x?x16xf32>'}}
+  // expected-error @below {{'ck.linear' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, or 2D of panel blocks, but got 'memref<3x?x16xf32>'}}
   ck.linear ins(%x, %w, %bias : memref<3x?x16xf32>, memref<4x16x32xf32>, memref<4x16xf32>) rope(%cos, %sin : memref<3x4x16xf32>, memref<3x4x16xf32>) outs(%out : memref<3x32x16xf32>) rows 8 depth 32
   return
 }

@@ -41,7 +41,7 @@ func.func @out_of_another_vocabulary(%x: memref<3x32x16xf32>, %table: memref<64x
 // -----
 
 func.func @x_of_unknown_size(%x: memref<3x?x16xf32>, %table: memref<64x32xf32>, %out: memref<40x64xf32>) {
-  // expected-error @below {{'ck.lm_head' op operand #0 must be activation, but got 'memref<3x?x16xf32>'}}
+  // expected-error @below {{'ck.lm_head' op operand #0 must be statically shaped 2D/3D memref of 32-bit float values, or 2D of panel blocks, but got 'memref<3x?x16xf32>'}}
   ck.lm_head ins(%x, %table : memref<3x?x16xf32>, memref<64x32xf32>) outs(%out : memref<40x64xf32>) depth 32
   return
 }

@@ -15,7 +15,9 @@ def CK_PanelBlock : Type<CPred<"::llvm::isa<::ckjit::ck::PanelBlockType>($_self)
 /// What a weight or the embedding may be made of.
 defvar CK_WeightElements = [F32, BF16, F16, CK_Block];
 /// What a matrix multiplies: quantized panels only with a weight in blocks.
-def CK_MatrixInput : AnyTypeOf<[CK_Activation, CK_StaticMemRef<[CK_PanelBlock], [2]>], "activation", "::mlir::MemRefType">;
+def CK_MatrixInput : AnyTypeOf<[CK_Activation, CK_StaticMemRef<[CK_PanelBlock], [2]>],
+                                 "statically shaped 2D/3D memref of 32-bit float values, or 2D of panel blocks",
+                                 "::mlir::MemRefType">;
 
 def CK_LayerOperands : NativeOpTrait<"LayerOperands"> { let cppNamespace = "::ckjit::ck"; }
 
@@ -208,7 +210,8 @@ def CK_QuantizeOp : CK_LayerOp<"quantize"> {
   let summary = "Panels to blocks of 8-bit codes, for a weight in blocks";
   let description = [{
     Each token's block of features gets the scale d = max|x| / 127 and the codes
-    round(x / d), half to even; a block of zeros has d = 0. The features fall into `segments` equal
+    round(x / d), half to even; a block with no magnitude of 1.2e-36 or more counts as
+    zeros and has d = 0. The features fall into `segments` equal
     parts that the blocks hold padded to equal parts of their own, with zeros.
   }];
   let arguments = (ins CK_StaticMemRef<[F32], [3]>:$x, CK_StaticMemRef<[CK_PanelBlock], [2]>:$out, I64Attr:$segments);
