@@ -30,6 +30,9 @@ config.substitutions.append(("%exits", os.path.join(config.test_source_root, "In
 config.substitutions.append(("%shared", config.ckjit_shared_dir))
 if os.path.isdir(config.ckjit_shared_dir):
     config.available_features.add("shared")
+# Sanitizers keep memory of their own: `UNSUPPORTED: sanitizers` where a test counts it.
+if config.ckjit_sanitize.upper() in ["ON", "1", "TRUE", "YES"]:
+    config.available_features.add("sanitizers")
 # Programs that a test may need and a build doesn't: `REQUIRES: gdb`.
 for program in ["gdb"]:
     if lit.util.which(program, config.environment["PATH"]):
