@@ -39,7 +39,6 @@ Value BlockCodec::shiftHalves(Value vector, int64_t a, int64_t c) {
 Value BlockCodec::nibbles(Value at, int64_t shift, int64_t first, int64_t count) {
   // q4_k: runs of 64 in 32 bytes; the others: of 32 in 16.
   int64_t half = format == Format::Q4_K ? 32 : 16, run = 2 * half;
-  Value low;
   int64_t place = shift + first / run * half, within = first % run;
   if (count == run) {
     Value loaded = b.loadBytes(bytes, at, place, half);

@@ -9,6 +9,11 @@ namespace ckjit::ck {
 /// Weights that a codec unpacks in one go: a block of the k-quants, up to eight blocks of 32.
 inline constexpr int64_t kStepWeights = 256;
 
+/// Features that share a scale in activations for weights of `format`.
+inline int64_t activationBlock(mlir::MLIRContext *context, Format format) {
+  return BlockType::get(context, format).getActivationBlock();
+}
+
 /// Unpacks blocks of one format (SPEC 5) from memref<N x i8>.
 class BlockCodec {
 public:

@@ -24,10 +24,10 @@ public:
       : op(op), b(op, target), traits(traitsOf(op.getFormat())), depth(op.getDepth()), rows(op.getRowOffsets().size()),
         vectors(op.getColumnOffsets().size()),
         lanes(cast<VectorType>(op.getResultTypes().front()).getDimSize(0)),
-        block(PanelBlockType::get(op.getContext(), 32, lanes)) {}
+        block(PanelBlockType::get(op.getContext(), activationBlock(op.getContext(), op.getFormat()), lanes)) {}
 
   void lower() {
-    Values sums = b.loop(0, depth / 32, 1, Values(rows * vectors, b.splat(lanes, 0.0f)),
+    Values sums = b.loop(0, depth / block.getFeatures(), 1, Values(rows * vectors, b.splat(lanes, 0.0f)),
                          [&](Value i, ValueRange carried) { return blockSums(i, Values(carried)); });
     for (auto [result, value] : llvm::zip(op.getResults(), sums))
       result.replaceAllUsesWith(value);
@@ -41,8 +41,8 @@ private:
       columns.push_back(b.addIndex(offset, b.mulIndex(i, block.getBytes())));
       scales.push_back(b.loadFloats(op.getX(), columns.back(), block.getScalesAt(), lanes));
     }
-    int64_t groups = 32 / traits.group;
-    Value firstGroup = b.mulIndex(i, groups), firstWeight = b.mulIndex(i, 32);
+    int64_t groups = block.getFeatures() / traits.group;
+    Value firstGroup = b.mulIndex(i, groups), firstWeight = b.mulIndex(i, block.getFeatures());
     if (groups == 1)
       return group(columns, firstGroup, b.index(0), firstWeight, sums, scales);
     Values own = b.loop(0, groups, 1, Values(sums.size(), b.splat(lanes, 0.0f)), [&](Value g, ValueRange carried) {
@@ -263,13 +263,14 @@ private:
     Values factors;
     for (int64_t t = 0; t < tokens; ++t) {
       Value token = op.getTokens()[t];
-      Value k32 = arith::DivUIOp::create(b, b.loc, k, b.index(32));
-      Value x = b.loadFloats(op.getScales(), b.addIndex(b.mulIndex(token, depth / 32), k32), 0, weights / 32);
-      if (traits.group == 16) {
-        SmallVector<int64_t> twice;
+      int64_t shared = activationBlock(op.getContext(), op.getFormat());
+      Value number = arith::DivUIOp::create(b, b.loc, k, b.index(shared));
+      Value x = b.loadFloats(op.getScales(), b.addIndex(b.mulIndex(token, depth / shared), number), 0, weights / shared);
+      if (traits.group < shared) { // several groups of weights to a scale of activations
+        SmallVector<int64_t> spread;
         for (int64_t i = 0; i < groups; ++i)
-          twice.push_back(i / 2);
-        x = b.shuffle(x, x, twice);
+          spread.push_back(i * traits.group / shared);
+        x = b.shuffle(x, x, spread);
       }
       factors.push_back(b.mul(scales.scales, x));
       if (!traits.minima && !zeroPoint())

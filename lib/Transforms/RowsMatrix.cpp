@@ -83,7 +83,7 @@ void RowsLowering::quantize() {
   FormatTraits traits = traitsOf(problem.block.getFormat());
   int64_t most = dim(problem.x, 0), features = dim(problem.x, 1), width = problem.width;
   codes = b.stackBuffer(most * width, b.getI8Type());
-  codeScales = b.stackBuffer(most * width / 32);
+  codeScales = b.stackBuffer(most * width / problem.block.getActivationBlock());
   codeSums = b.stackBuffer(most * width / traits.group);
   // Features of rows that are padded, or whose heads are, go to a place with zeros between them.
   int64_t segments = isa<AttnProjectOp>(problem.op) ? features / problem.depth : 1;
@@ -108,8 +108,8 @@ void RowsLowering::quantize() {
     }
     from = b.index(0);
   }
-  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width, 32,
-                        traits.group);
+  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width,
+                        problem.block.getActivationBlock(), traits.group);
 }
 
 ValueRange RowsLowering::sums(ValueRange offsets, ValueRange group) {
