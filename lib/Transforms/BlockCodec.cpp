@@ -25,14 +25,19 @@ int64_t codesAt(Format format) {
 }
 } // namespace
 
-/// Shifts in 32 bits, as no machine shifts bytes: bits of a neighbour come in at the top, the caller masks them.
+/// Shifts in 32 bits, as no machine shifts bytes: bits of a neighbour come in, the caller masks them.
 Value BlockCodec::shiftHalves(Value vector, int64_t a, int64_t c) {
+  assert(a * c >= 0 && "both halves go the same way");
+  if (a == 0 && c == 0)
+    return vector;
   Value wide = b.castInts(vector, 32);
   int64_t count = cast<VectorType>(wide.getType()).getDimSize(0);
-  SmallVector<int32_t> by(count, static_cast<int32_t>(a));
-  std::fill(by.begin() + count / 2, by.end(), static_cast<int32_t>(c));
+  SmallVector<int32_t> by(count, static_cast<int32_t>(std::abs(a)));
+  std::fill(by.begin() + count / 2, by.end(), static_cast<int32_t>(std::abs(c)));
   Value shifts = arith::ConstantOp::create(b, b.loc, b.getI32VectorAttr(by));
-  return b.castInts(arith::ShRUIOp::create(b, b.loc, wide, shifts), 8);
+  bool left = a < 0 || c < 0;
+  return b.castInts(left ? arith::ShLIOp::create(b, b.loc, wide, shifts).getResult()
+                         : arith::ShRUIOp::create(b, b.loc, wide, shifts).getResult(), 8);
 }
 
 /// Nibbles of a run of 2*half codes whose low nibbles come first: codes [first, first + count).
@@ -53,8 +58,10 @@ Value BlockCodec::nibbles(Value at, int64_t shift, int64_t first, int64_t count)
 /// 16 where the code's bit of the 32 at `at` is set.
 Value BlockCodec::fifthBits(Value at, int64_t shift, int64_t first, int64_t count) {
   Value word = b.loadInts(bytes, at, shift, 1, 32);
-  Value bits = b.cast(word, b.getI1Type());
-  bits = b.slice(bits, first, count);
+  return fifthBits(b.slice(b.cast(word, b.getI1Type()), first, count));
+}
+Value BlockCodec::fifthBits(Value bits) {
+  int64_t count = cast<VectorType>(bits.getType()).getDimSize(0);
   return arith::SelectOp::create(b, b.loc, bits, b.splatInt(count, 8, 16), b.splatInt(count, 8, 0));
 }
 
@@ -75,17 +82,14 @@ Value BlockCodec::q6kCodes(Value at, int64_t first, int64_t count) {
   Value low = b.loadBytes(bytes, at, half * 64 + within % 64, count);
   int64_t by = within < 64 ? 0 : 4;
   low = b.bitAnd(shiftHalves(low, by, by), 15);
-  int64_t quarter = within / 32;
-  Value high;
-  if (count == 64) {
-    Value loaded = b.loadBytes(bytes, at, kQ6KHigh + half * 32, 32);
-    high = shiftHalves(b.concat(loaded, loaded), 2 * quarter, 2 * quarter + 2);
-  } else {
-    high = b.loadBytes(bytes, at, kQ6KHigh + half * 32 + within % 32, count);
-    high = shiftHalves(high, 2 * quarter, 2 * quarter);
-  }
-  high = b.castInts(b.shiftLeft(b.castInts(b.bitAnd(high, 3), 32), 4), 8);
-  return b.bitOr(low, high);
+  // The two bits of quarter q begin at bit 2q, and go to bit 4.
+  int64_t quarter = within / 32, left = 4 - 2 * quarter;
+  Value high = b.loadBytes(bytes, at, kQ6KHigh + half * 32 + within % 32, std::min<int64_t>(count, 32));
+  if (count == 64)
+    high = shiftHalves(b.concat(high, high), -left, 2 - left);
+  else
+    high = shiftHalves(high, -left, -left);
+  return b.bitOr(low, b.bitAnd(high, 0x30));
 }
 
 Value BlockCodec::codes(Value at, int64_t first, int64_t count) {
@@ -115,6 +119,49 @@ Value BlockCodec::codes(Value at, int64_t first, int64_t count) {
   return codes;
 }
 
+Stripe ckjit::ck::stripeOf(Format format, int64_t bytes, int64_t left) {
+  int64_t most = llvm::bit_floor(static_cast<uint64_t>(left));
+  switch (format) {
+  case Format::Q4_0:
+  case Format::Q4_1:
+  case Format::Q5_0:
+  case Format::Q5_1: return {2, std::min(bytes, most / 2) / 16, 16};
+  case Format::Q4_K:
+    if (bytes >= 32)
+      return {2, bytes / 32, 32};
+    break;
+  case Format::Q8_0:
+  case Format::Q6_K: break;
+  }
+  return {1, 1, std::min(bytes, most)};
+}
+
+SmallVector<Value, 2> BlockCodec::stripeCodes(Value at, int64_t first, Stripe stripe) {
+  if (stripe.vectors == 1)
+    return {codes(at, first, stripe.piece)};
+  // Low nibbles are the one vector's pieces, high nibbles the other's.
+  int64_t pieces = stripe.pieces;
+  Value block = b.addIndex(at, first / traits.elements * traits.bytes);
+  bool kQuant = format == Format::Q4_K;
+  auto bytesOf = [&](int64_t i) {
+    return b.loadBytes(bytes, block, codesAt(format) + i * traits.bytes, stripe.piece);
+  };
+  Value loaded = kQuant ? b.loadBytes(bytes, block, kQ4KCodes + first % traits.elements / 2, stripe.vectorWeights())
+                        : bytesOf(0);
+  if (!kQuant && pieces == 4)
+    loaded = b.concat(b.concat(loaded, bytesOf(1)), b.concat(bytesOf(2), bytesOf(3)));
+  else if (!kQuant && pieces == 2)
+    loaded = b.concat(loaded, bytesOf(1));
+  SmallVector<Value, 2> codes{b.bitAnd(loaded, 15), b.bitAnd(shiftHalves(loaded, 4, 4), 15)};
+  if (format != Format::Q5_0 && format != Format::Q5_1)
+    return codes;
+  for (auto [half, code] : llvm::enumerate(codes)) {
+    Value bits = words(block, codesAt(format) - 4 + 2 * static_cast<int64_t>(half), pieces);
+    code = b.bitOr(code, fifthBits(b.cast(bits, b.getI1Type())));
+  }
+  return codes;
+}
+
 Value BlockCodec::toSingle(Value half) {
   Type type = b.getF32Type();
   if (auto vector = dyn_cast<VectorType>(half.getType()))
@@ -122,13 +169,17 @@ Value BlockCodec::toSingle(Value half) {
   return arith::ExtFOp::create(b, b.loc, type, half);
 }
 
-/// The half floats at byte `shift` of `count` blocks in a row.
-Value BlockCodec::halves(Value at, int64_t shift, int64_t count) {
+/// The 16 bits at byte `shift` of `count` blocks in a row.
+Value BlockCodec::words(Value at, int64_t shift, int64_t count) {
   SmallVector<Value> elements;
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(b.loadHalf(bytes, at, i * traits.bytes + shift));
-  Value vector = vector::FromElementsOp::create(b, b.loc, VectorType::get({count}, b.getF16Type()), elements);
-  return toSingle(vector);
+    elements.push_back(b.lane(b.loadInts(bytes, at, i * traits.bytes + shift, 1, 16), 0));
+  return vector::FromElementsOp::create(b, b.loc, VectorType::get({count}, b.getI16Type()), elements);
+}
+
+/// The half floats at byte `shift` of `count` blocks in a row.
+Value BlockCodec::halves(Value at, int64_t shift, int64_t count) {
+  return toSingle(b.cast(words(at, shift, count), b.getF16Type()));
 }
 
 /// Six bits of each of eight scales and minima in twelve bytes (SPEC 5).

@@ -14,6 +14,23 @@ inline int64_t activationBlock(mlir::MLIRContext *context, Format format) {
   return BlockType::get(context, format).getActivationBlock();
 }
 
+/// Weights whose codes come out of the same bytes, as one vector or as two: then pieces go to the one and the other by
+/// turns, and activations in that order meet the codes without a shuffle.
+struct Stripe {
+  int64_t vectors, pieces, piece; ///< pieces of a vector, weights of a piece
+  int64_t vectorWeights() const { return pieces * piece; }
+  int64_t weights() const { return vectors * vectorWeights(); }
+  /// The weight, of this stripe's, at byte i of its vectors one behind the other.
+  int64_t weightAt(int64_t i) const {
+    int64_t number = i % vectorWeights() / piece * vectors + i / vectorWeights();
+    return number * piece + i % piece;
+  }
+};
+
+/// The next stripe where `left` weights are left in a row, vectors having up to `bytes` bytes: a function of these alone,
+/// so that ck.quantize_row and ck.int8_dot_tile agree.
+Stripe stripeOf(Format format, int64_t bytes, int64_t left);
+
 /// Unpacks blocks of one format (SPEC 5) from memref<N x i8>.
 class BlockCodec {
 public:
@@ -23,6 +40,8 @@ public:
   /// The codes of weights [first, first + count) behind byte `at`, where a block begins: count x i8, in order.
   /// count is 16, 32 or 64, first a multiple of it. Unsigned; those of q8_0 signed, with zero point 0.
   Value codes(Value at, int64_t first, int64_t count);
+  /// The codes of the stripe that begins at weight `first` behind byte `at`: its vectors.
+  llvm::SmallVector<Value, 2> stripeCodes(Value at, int64_t first, Stripe stripe);
   struct Scales {
     Value scales, offsets; ///< one a group, fp32; offsets only with minima
   };
@@ -36,12 +55,14 @@ public:
 private:
   Value nibbles(Value at, int64_t shift, int64_t first, int64_t count);
   Value fifthBits(Value at, int64_t shift, int64_t first, int64_t count);
+  Value fifthBits(Value bits);
   Value block32Codes(Value at, int64_t first, int64_t count);
   Value q6kCodes(Value at, int64_t first, int64_t count);
+  Value words(Value at, int64_t shift, int64_t count);
   Value halves(Value at, int64_t shift, int64_t count);
   Value toSingle(Value half);
   Scales q4kScales(Value at);
-  /// `low` in the lower half of the vector shifted right by `a` bits, in the upper by `c`.
+  /// The lower half of the vector shifted right by `a` bits, the upper by `c`; left where they are negative.
   Value shiftHalves(Value vector, int64_t a, int64_t c);
 
   Value bytes;

@@ -287,34 +287,59 @@ private:
     }
     int64_t chain = 0;
     for (int64_t first = 0; first < weights; chain = (chain + 1) % chains()) {
-      int64_t count = weights - first >= b.bytes ? b.bytes : std::min<int64_t>(32, b.bytes);
-      chunk(at, k, first, count, factors, sums, chain);
-      first += count;
+      Stripe stripe = stripeOf(op.getFormat(), b.bytes, weights - first);
+      dotStripe(at, k, first, stripe, factors, sums, chain);
+      first += stripe.weights();
     }
     return sums;
   }
 
-  void chunk(Value at, Value k, int64_t first, int64_t count, ArrayRef<Value> factors, Values &sums,
-             int64_t chain) {
-    Value codes = codec.codes(at, first, count);
+  void dotStripe(Value at, Value k, int64_t first, Stripe stripe, ArrayRef<Value> factors, Values &sums, int64_t &chain) {
+    SmallVector<Value, 2> codes = codec.stripeCodes(at, first, stripe);
+    int64_t count = stripe.vectorWeights();
     if (op.getFormat() == Format::Q8_0 && !wide())
-      codes = arith::XOrIOp::create(b, b.loc, codes, b.splatInt(count, 8, 128));
-    SmallVector<int64_t> spread; // group of each 32-bit sum
-    for (int64_t lane = 0; lane < count / 4; ++lane)
-      spread.push_back((first + 4 * lane) / traits.group);
+      codes[0] = arith::XOrIOp::create(b, b.loc, codes[0], b.splatInt(count, 8, 128));
+    // The group of each 32-bit sum. Vectors whose groups are the same are summed as integers.
+    SmallVector<SmallVector<int64_t>, 2> spread(stripe.vectors);
+    for (int64_t i = 0; i < stripe.weights(); i += 4)
+      spread[i / count].push_back((first + stripe.weightAt(i)) / traits.group);
+    bool same = llvm::all_equal(spread);
     for (int64_t t = 0; t < tokens; ++t) {
       Value place = b.addIndex(b.mulIndex(op.getTokens()[t], depth), k);
-      Value x = b.loadBytes(op.getCodes(), place, first, count);
-      Value zero = b.splatInt(count / 4, 32, 0);
-      Value dots = b.toFloat(wide() ? b.dotSigned(zero, codes, x) : b.dot(zero, codes, x), true);
-      Value factor = b.shuffle(factors[t], factors[t], spread);
-      if (count < b.bytes) {
-        dots = padded(dots, b.lanes());
-        factor = padded(factor, b.lanes());
+      SmallVector<Value, 2> xs;
+      for (int64_t v = 0; v < stripe.vectors; ++v)
+        xs.push_back(b.loadBytes(op.getCodes(), place, first + v * count, count));
+      if (same) {
+        addProducts(dots(codes, xs), spread[0], factors[t], sums[chains() * t + chain]);
+        continue;
       }
-      Value &sum = sums[chains() * t + chain];
-      sum = b.fma(dots, factor, sum);
+      for (int64_t v = 0; v < stripe.vectors; ++v)
+        addProducts(dots(codes[v], xs[v]), spread[v], factors[t], sums[chains() * t + (chain + v) % chains()]);
     }
+    if (!same)
+      chain += stripe.vectors - 1;
+  }
+
+  /// Sums of 4 neighbouring products, as integers, over all vectors.
+  Value dots(ArrayRef<Value> codes, ArrayRef<Value> xs) {
+    int64_t count = width(codes[0]);
+    Value sum = b.splatInt(count / 4, 32, 0);
+    if (wide())
+      return b.dotSigned(sum, codes[0], xs[0]);
+    if (codes.size() == 2 && !b.hasByteDot() && b.hasBytePairs(count)) // two pairs of 5 bits fit 16
+      return b.sumPairs(b.add(b.bytePairs(codes[0], xs[0]), b.bytePairs(codes[1], xs[1])));
+    for (auto [code, x] : llvm::zip(codes, xs))
+      sum = b.dot(sum, code, x);
+    return sum;
+  }
+
+  void addProducts(Value dots, ArrayRef<int64_t> groups, Value factors, Value &sum) {
+    Value products = b.toFloat(dots, true), factor = b.shuffle(factors, factors, groups);
+    if (width(products) < b.lanes()) {
+      products = padded(products, b.lanes());
+      factor = padded(factor, b.lanes());
+    }
+    sum = b.fma(products, factor, sum);
   }
 
   /// A line of the weights to come for each of this step's.

@@ -88,25 +88,44 @@ private:
   int64_t depth;
 };
 
-/// Lowers one ck.quantize_row: a loop over blocks.
+/// Lowers one ck.quantize_row: loops over blocks, one for each length of stripes.
 class QuantizeLowering {
 public:
-  QuantizeLowering(QuantizeRowOp op, TargetAttr target) : op(op), b(op, target), lanes(b.lanes()) {}
+  QuantizeLowering(QuantizeRowOp op, TargetAttr target)
+      : op(op), b(op, target), lanes(b.lanes()), depth(op.getDepth()), group(traitsOf(op.getFormat()).group),
+        block(activationBlock(op.getContext(), op.getFormat())) {}
 
   void lower() {
-    int64_t depth = op.getDepth(), block = op.getBlock();
-    b.loop(0, depth / block, 1, {}, [&](Value i, ValueRange) {
-      quantizeBlock(i);
-      return VectorBuilder::Values();
-    });
+    for (int64_t begin = 0; begin < depth;) {
+      Stripe stripe = stripeOf(op.getFormat(), b.bytes, depth - begin);
+      // In order, stripes of other lengths are no others.
+      int64_t end = stripe.vectors == 1 ? depth : begin + (depth - begin) / stripe.weights() * stripe.weights();
+      b.loop(begin / block, end / block, 1, {}, [&](Value i, ValueRange) {
+        quantizeBlock(i, begin, stripe);
+        return VectorBuilder::Values();
+      });
+      begin = end;
+    }
     op.erase();
   }
 
 private:
-  void quantizeBlock(Value i) {
-    int64_t depth = op.getDepth(), block = op.getBlock(), group = op.getGroup();
+  /// Where feature k goes, behind the row's first code, in stripes like this one from feature `begin` on.
+  Value placeOf(Value k, int64_t begin, Stripe stripe) {
+    if (stripe.vectors == 1 || stripe.pieces == 1)
+      return k;
+    auto divide = [&](Value a, int64_t by) { return arith::DivUIOp::create(b, b.loc, a, b.index(by)).getResult(); };
+    auto rest = [&](Value a, int64_t by) { return arith::RemUIOp::create(b, b.loc, a, b.index(by)).getResult(); };
+    Value own = b.addIndex(k, -begin), within = rest(own, stripe.weights()), number = divide(within, stripe.piece);
+    Value place = b.mulIndex(rest(number, stripe.vectors), stripe.pieces);
+    place = b.mulIndex(b.addIndex(place, divide(number, stripe.vectors)), stripe.piece);
+    place = b.addIndex(place, rest(within, stripe.piece));
+    return b.addIndex(place, arith::SubIOp::create(b, b.loc, k, within));
+  }
+
+  void quantizeBlock(Value i, int64_t begin, Stripe stripe) {
     Value first = b.mulIndex(i, block), from = b.addIndex(op.getFrom(), first);
-    Value to = b.addIndex(b.mulIndex(op.getToken(), depth), first);
+    Value row = b.mulIndex(op.getToken(), depth);
     Value magnitude = magnitudeOf(from);
     QuantizedScale scale = scaleOf(b, magnitude);
     Value place = b.addIndex(b.mulIndex(op.getToken(), depth / block), i);
@@ -121,7 +140,8 @@ private:
         Value x = b.loadFloats(op.getX(), b.addIndex(from, at), f, lanes);
         Value code = codesOf(b, x, factor);
         Value bytes = arith::TruncIOp::create(b, b.loc, VectorType::get({lanes}, b.getI8Type()), code);
-        b.store(bytes, op.getCodes(), b.addIndex(to, at), f);
+        Value place = placeOf(b.addIndex(b.addIndex(first, at), f), begin, stripe);
+        b.store(bytes, op.getCodes(), b.addIndex(row, place));
         sum = sum ? b.add(sum, code) : code;
       }
       Value total = vector::ReductionOp::create(b, b.loc, vector::CombiningKind::ADD, sum);
@@ -134,7 +154,7 @@ private:
   /// The largest |x| of the block, as bits.
   Value magnitudeOf(Value from) {
     Value zero = b.splatInt(lanes, 32, 0);
-    Value largest = b.loop(0, op.getBlock(), lanes, {zero}, [&](Value f, ValueRange carried) {
+    Value largest = b.loop(0, block, lanes, {zero}, [&](Value f, ValueRange carried) {
       Value x = b.loadFloats(op.getX(), b.addIndex(from, f), 0, lanes);
       return VectorBuilder::Values{
           arith::MaxSIOp::create(b, b.loc, b.bitAnd(b.castInts(x, 32), 0x7fffffff), carried[0])};
@@ -145,7 +165,7 @@ private:
 
   QuantizeRowOp op;
   VectorBuilder b;
-  int64_t lanes;
+  int64_t lanes, depth, group, block;
 };
 
 struct LowerUnpackPass : impl::LowerUnpackBase<LowerUnpackPass> {

@@ -108,8 +108,8 @@ void RowsLowering::quantize() {
     }
     from = b.index(0);
   }
-  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token, width,
-                        problem.block.getActivationBlock(), traits.group);
+  QuantizeRowOp::create(b, b.loc, padded ? row : flatX, from, codes, codeScales, codeSums, token,
+                        problem.block.getFormat(), width);
 }
 
 ValueRange RowsLowering::sums(ValueRange offsets, ValueRange group) {

@@ -108,12 +108,12 @@ func.func @row_of_signed_codes(%w: memref<34xi8>, %c: memref<32xi8>, %s: memref<
 }
 
 // CHECK-LABEL: func.func @row_to_codes
-func.func @row_to_codes(%x: memref<64xf32>, %c: memref<64xi8>, %s: memref<2xf32>, %t: memref<4xf32>, %o: index) {
+func.func @row_to_codes(%x: memref<256xf32>, %c: memref<256xi8>, %s: memref<8xf32>, %t: memref<16xf32>, %o: index) {
   // CHECK: vector.reduction <maxsi>
   // CHECK: arith.trunci
   // CHECK: vector.reduction <add>
   // CHECK: return
-  ck.quantize_row %x[%o] to %c, %s, %t[%o] depth 64 block 32 group 16 : memref<64xf32> to memref<64xi8>, memref<2xf32>, memref<4xf32>
+  ck.quantize_row %x[%o] to %c, %s, %t[%o] format q6_k depth 256 : memref<256xf32> to memref<256xi8>, memref<8xf32>, memref<16xf32>
   return
 }
 }

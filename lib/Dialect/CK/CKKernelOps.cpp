@@ -72,16 +72,7 @@ LogicalResult Int8TileOp::verify() {
   return checkDepth(*this, getFormat(), getDepth());
 }
 
-LogicalResult QuantizeRowOp::verify() {
-  int64_t depth = getDepth(), block = getBlock(), group = getGroup();
-  if (block < 1 || group < 1 || depth < 1 || depth % block != 0 || block % group != 0)
-    return emitOpError("has depth ") << depth << ", blocks of " << block << " and groups of " << group
-                                     << ", expected whole groups in whole blocks";
-  constexpr int64_t kMostLanes = 16;
-  if (group % kMostLanes != 0)
-    return emitOpError("has groups of ") << group << ", expected a multiple of " << kMostLanes << ": whole vectors";
-  return success();
-}
+LogicalResult QuantizeRowOp::verify() { return checkDepth(*this, getFormat(), getDepth()); }
 
 LogicalResult Int8DotTileOp::verify() {
   size_t rows = getRowOffsets().size(), tokens = getTokens().size();

@@ -2,9 +2,9 @@
 // RUN: ck-opt %s -emit-bytecode | ck-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @two_blocks
-func.func @two_blocks(%x: memref<64xf32>, %c: memref<64xi8>, %s: memref<2xf32>, %t: memref<4xf32>, %o: index) {
-  // CHECK: ck.quantize_row %{{.*}}[%{{.*}}] to %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] depth 64 block 32 group 16 {note}
-  // CHECK-SAME: : memref<64xf32> to memref<64xi8>, memref<2xf32>, memref<4xf32>
-  ck.quantize_row %x[%o] to %c, %s, %t[%o] depth 64 block 32 group 16 {note} : memref<64xf32> to memref<64xi8>, memref<2xf32>, memref<4xf32>
+func.func @two_blocks(%x: memref<64xf32>, %c: memref<64xi8>, %s: memref<2xf32>, %t: memref<2xf32>, %o: index) {
+  // CHECK: ck.quantize_row %{{.*}}[%{{.*}}] to %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] format q5_1 depth 64 {note}
+  // CHECK-SAME: : memref<64xf32> to memref<64xi8>, memref<2xf32>, memref<2xf32>
+  ck.quantize_row %x[%o] to %c, %s, %t[%o] format q5_1 depth 64 {note} : memref<64xf32> to memref<64xi8>, memref<2xf32>, memref<2xf32>
   return
 }

@@ -100,14 +100,16 @@ def CK_Int8TileOp : CK_Op<"int8_tile", [AttrSizedOperandSegments]> {
 def CK_QuantizeRowOp : CK_Op<"quantize_row"> {
   let summary = "One token's features to blocks of 8-bit codes";
   let description = [{
-    As ck.quantize, for the `depth` features from x[from] on: codes[token*depth + k], scales[token*depth/block + b]
-    and, for each group of `group` codes, sums[token*depth/group + g] = scale * sum of its codes, as fp32.
+    As ck.quantize, for the `depth` features from x[from] on, to meet weights of `format`: codes from
+    codes[token*depth] on, scales[token*depth/block + b] and, for each of the format's groups,
+    sums[token*depth/group + g] = scale * sum of its codes, as fp32. Codes stand in the order in which
+    ck.int8_dot_tile of the same format and depth unpacks weights.
   }];
   let arguments = (ins MemRefRankOf<[F32], [1]>:$x, Index:$from, MemRefRankOf<[I8], [1]>:$codes,
                        MemRefRankOf<[F32], [1]>:$scales, MemRefRankOf<[F32], [1]>:$sums, Index:$token,
-                       I64Attr:$depth, I64Attr:$block, I64Attr:$group);
+                       CK_Format:$format, I64Attr:$depth);
   let assemblyFormat = [{
-    $x `[` $from `]` `to` $codes `,` $scales `,` $sums `[` $token `]` `depth` $depth `block` $block `group` $group
+    $x `[` $from `]` `to` $codes `,` $scales `,` $sums `[` $token `]` `format` $format `depth` $depth
     attr-dict `:` type($x) `to` type($codes) `,` type($scales) `,` type($sums)
   }];
   let hasVerifier = 1;
