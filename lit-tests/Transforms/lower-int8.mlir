@@ -17,6 +17,33 @@ func.func @rows_with_vnni(%w: memref<272xi8>, %c: memref<256xi8>, %s: memref<16x
   %0 = ck.int8_dot_tile %w[%o], %c, %s, %s[%o] format q8_0 depth 256 : memref<272xi8>, memref<256xi8>, memref<16xf32>, memref<16xf32> -> vector<1xf32>
   return %0 : vector<1xf32>
 }
+
+// Four blocks of 32 in two vectors, their low nibbles and their high ones: a quarter of a vector is one block, in both.
+// CHECK-LABEL: func.func @stripe
+func.func @stripe(%w: memref<72xi8>, %c: memref<128xi8>, %s: memref<4xf32>, %o: index) -> vector<1xf32> {
+  // CHECK: scf.for
+  // CHECK: %[[LOW:.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+  // CHECK: %[[SUMS:.*]] = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%[[LOW]]
+  // CHECK: arith.sitofp %[[SUMS]] : vector<16xi32> to vector<16xf32>
+  // CHECK: vector.shuffle %[[F:.*]], %[[F]] [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+  // CHECK-NOT: arith.sitofp
+  // CHECK: return
+  %0 = ck.int8_dot_tile %w[%o], %c, %s, %s[%o] format q4_0 depth 128 : memref<72xi8>, memref<128xi8>, memref<4xf32>, memref<4xf32> -> vector<1xf32>
+  return %0 : vector<1xf32>
+}
+
+// Codes of seven blocks stand as the stripes of four, two and one unpack: three loops.
+// CHECK-LABEL: func.func @row_in_stripes
+func.func @row_in_stripes(%x: memref<224xf32>, %c: memref<224xi8>, %s: memref<7xf32>, %o: index) {
+  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+  // CHECK: scf.for %{{.*}} = %[[C0]] to %[[C4]]
+  // CHECK-COUNT-3: vector.reduction <maxsi>
+  // CHECK-NOT: vector.reduction <maxsi>
+  // CHECK: return
+  ck.quantize_row %x[%o] to %c, %s, %s[%o] format q4_0 depth 224 : memref<224xf32> to memref<224xi8>, memref<7xf32>, memref<7xf32>
+  return
+}
 }
 
 // -----

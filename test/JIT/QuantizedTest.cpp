@@ -30,7 +30,7 @@ struct Shape {
 
 /// One block to twenty; rows below, at and beside the tiles, primes; tokens of one, few, and more than a panel.
 constexpr Shape kShapes[] = {{1, 1, 0, 1},   {3, 2, 3, 17},  {33, 1, 0, 5}, {7, 5, 1, 16}, {13, 3, 0, 3},
-                             {4, 8, 31, 15}, {17, 9, 0, 2}, {31, 2, 0, 17}, {5, 20, 7, 4}};
+                             {4, 8, 31, 15}, {17, 9, 0, 2}, {31, 2, 0, 17}, {5, 20, 7, 4}, {2, 15, 0, 1}};
 
 /// What an op reads or writes, by token and feature.
 class Activation {
