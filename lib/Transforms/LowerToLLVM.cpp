@@ -13,7 +13,9 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
@@ -34,8 +36,32 @@ bool yieldsArgument(ModuleOp module) {
 }
 
 struct LowerToLLVMPass : impl::LowerToLLVMBase<LowerToLLVMPass> {
+  using Base::Base;
+
+  LogicalResult checkStack() {
+    DataLayout layout(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      std::optional<int64_t> bytes = 0;
+      function.walk([&](memref::AllocaOp buffer) {
+        std::optional<int64_t> own = static_cast<int64_t>(layout.getTypeSize(buffer.getType().getElementType()));
+        for (int64_t extent : buffer.getType().getShape())
+          own = own && !ShapedType::isDynamic(extent) ? llvm::checkedMul(*own, extent) : std::nullopt;
+        bytes = bytes && own ? llvm::checkedAdd(*bytes, *own) : std::nullopt;
+      });
+      if (bytes && *bytes <= maxStack)
+        continue;
+      return function.emitError() << "kernel @" << function.getName() << ": needs "
+                                  << (bytes ? std::to_string(*bytes) : "any number of") << " bytes of stack, expected at most "
+                                  << maxStack.getValue()
+                                  << "; rows of its weight are too long to be unpacked, give that weight in fp32";
+    }
+    return success();
+  }
+
   void runOnOperation() override {
-    LowerToLLVMOptions options(&getContext());
+    if (failed(checkStack()))
+      return signalPassFailure();
+    mlir::LowerToLLVMOptions options(&getContext());
     options.useBarePtrCallConv = true;
     LLVMTypeConverter converter(&getContext(), options);
     RewritePatternSet patterns(&getContext());

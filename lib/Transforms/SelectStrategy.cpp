@@ -58,11 +58,20 @@ Tile registerTile(TargetAttr target, RowShape shape, bool strict) {
 /// With codes of weights and activations two sets of accumulators, integers and floats, share the registers.
 Tile int8Tile(TargetAttr target) { return target.getRegisters() >= 32 ? Tile{8, 2} : Tile{2, 3}; }
 
-/// Rows that are unpacked to floats stand on the thread's stack, so they are few.
 Tile unpackedTile(TargetAttr target, bool strict) {
   if (strict)
     return {4, 1};
   return target.getRegisters() >= 32 ? Tile{6, 4} : target.getFma() ? Tile{4, 3} : Tile{4, 2};
+}
+
+/// The tile's rows of a weight in blocks stand on the thread's stack, as codes with their scales or as floats: as many as
+/// fit, or one of each part.
+int64_t rowsOnStack(int64_t rows, int64_t parts, int64_t depth, bool codes) {
+  constexpr int64_t kMostBytes = 1 << 18;
+  const int64_t rowBytes = codes ? 2 * depth : 4 * depth;
+  while (rows > parts && rows * rowBytes > kMostBytes)
+    rows -= parts;
+  return rows;
 }
 
 /// For activations in rows: four rows of each part, so that a tile stores runs of four, and the tokens whose sums
@@ -127,6 +136,8 @@ struct SelectStrategyPass : impl::SelectStrategyBase<SelectStrategyPass> {
                 : codes   ? int8Tile(target)
                 : blocks  ? unpackedTile(target, strict)
                           : registerTile(target, shapeOf(op), strict);
+    if (panelled && blocks)
+      tile.rows = rowsOnStack(tile.rows, shapeOf(op).parts, depth, codes);
     if (panelled && rows)
       tile.rows = rows;
     if (panelled && vectors)

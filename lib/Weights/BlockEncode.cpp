@@ -137,12 +137,23 @@ bool encodeLine(const float *x, int highest, Zeros zeros, uint8_t *out) {
 bool encodeQ4_1(const float *x, uint8_t *out, Zeros zeros) { return encodeLine(x, 15, zeros, out); }
 bool encodeQ5_1(const float *x, uint8_t *out, Zeros zeros) { return encodeLine(x, 31, zeros, out); }
 
+/// The scale of which `steps` are as large as `largest`. Rounded up where fp16 is so coarse that the largest would be cut
+/// off.
+uint16_t sharedScale(float largest, float steps) {
+  if (largest == 0)
+    return 0;
+  float wanted = largest / steps;
+  uint16_t half = floatToHalf(wanted);
+  bool tooSmall = std::fabs(largest) > std::fabs(halfToFloat(half) * (steps > 0 ? steps + 0.5f : steps - 0.5f));
+  return tooSmall ? half + 1 : half;
+}
+
 bool encodeQ8_0(const float *x, uint8_t *out, Zeros) {
-  float extreme = std::fabs(extremeOf<32>(x)), fitted = extreme / 127;
-  if (!isHalf(fitted))
+  float extreme = std::fabs(extremeOf<32>(x));
+  if (!isHalf(extreme / 127))
     return false;
   // A scale below the smallest half would lose what that one still holds.
-  uint16_t half = extreme > kVanishing ? std::max<uint16_t>(floatToHalf(fitted), 1) : 0;
+  uint16_t half = extreme > kVanishing ? std::max<uint16_t>(sharedScale(extreme, 127), 1) : 0;
   float d = halfToFloat(half), inverse = half ? 1 / d : 0;
   putHalf(out, half);
   for (int i = 0; i < 32; i += kLanes) {
@@ -151,16 +162,6 @@ bool encodeQ8_0(const float *x, uint8_t *out, Zeros) {
       out[2 + i + lane] = static_cast<uint8_t>(static_cast<int>(q[lane]));
   }
   return true;
-}
-
-/// What the groups of a block of 256 share: `steps` of it are as large as `largest`. Rounded up where fp16 is coarse.
-uint16_t sharedScale(float largest, float steps) {
-  if (largest == 0)
-    return 0;
-  float wanted = largest / steps;
-  uint16_t half = floatToHalf(wanted);
-  bool tooSmall = std::fabs(largest) > std::fabs(halfToFloat(half) * (steps > 0 ? steps + 0.5f : steps - 0.5f));
-  return tooSmall ? half + 1 : half;
 }
 
 struct Group {

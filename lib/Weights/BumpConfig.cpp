@@ -148,7 +148,7 @@ Expected<ResolvedConfig> ckjit::weights::resolveConfig(const RegularFile &file, 
                       Twine(**whole) + ", by the place of its config footer; bytes were cut or added");
   return fieldError(file.path(), "config",
                     "no " + kFooterMagic + " footer (a cut file loses it) and no config.json beside the file",
-                    "one of them; or give the model's config with --config FILE");
+                    "one of them; or give the model's config: " + options.configOption);
 }
 
 Error ckjit::weights::checkHeaderDims(StringRef path, const BumpHeader &header, const ResolvedConfig &resolved) {

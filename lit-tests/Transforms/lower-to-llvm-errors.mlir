@@ -13,3 +13,21 @@ func.func @barrier_left_over() {
   ck.barrier
   return
 }
+
+// -----
+
+// A thread's stack may be small.
+// expected-error @below {{kernel @long_row: needs 1048640 bytes of stack, expected at most 1048576; rows of its weight are too long to be unpacked, give that weight in fp32}}
+func.func private @long_row() attributes {ck.kernel} {
+  %0 = memref.alloca() : memref<262144xf32>
+  %1 = memref.alloca() : memref<8xindex>
+  return
+}
+
+// -----
+
+// expected-error @below {{kernel @no_end: needs any number of bytes of stack, expected at most 1048576}}
+func.func private @no_end(%n: index) attributes {ck.kernel} {
+  %0 = memref.alloca(%n) : memref<?xf32>
+  return
+}

@@ -1,7 +1,8 @@
 //===- InspectVerb.cpp - ck-jit inspect: what a weight file holds ---------===//
+#include "GraphOptions.h"
 #include "Progress.h"
-#include "TypeFlags.h"
 #include "Verbs.h"
+#include "WeightFileFlags.h"
 #include "ckjit/Weights/Bump.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,17 +26,11 @@ cl::SubCommand inspectCommand(
                "    ck-jit inspect weights.bin --raw --config config.json --json");
 
 PathOption path(cl::Positional, cl::sub(inspectCommand), cl::value_desc("FILE"), cl::desc("FILE"));
-PathOption configPath("config", cl::sub(inspectCommand), cl::value_desc("FILE"),
-                      cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
+WeightFileFlags fileFlags(inspectCommand);
 PathOption irPath("ir", cl::sub(inspectCommand), cl::value_desc("FILE"),
                   cl::desc("Compare with the config of this graph (ck-jit ir --json) instead"));
-cl::opt<bool> rawFlag("raw", cl::sub(inspectCommand), cl::desc("Accept a headerless file"));
-FormatOption weightType("weight-dtype", cl::sub(inspectCommand), cl::value_desc("FORMAT"), cl::desc(kWeightTypeHelp));
 cl::opt<bool> checkTensors("check-tensors", cl::sub(inspectCommand),
                            cl::desc("Fail if a weight is NaN or infinite, naming the tensor and the element"));
-cl::opt<bool> checksumFlag("checksum", cl::sub(inspectCommand),
-                           cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
-cl::opt<bool> noChecksum("no-checksum", cl::sub(inspectCommand), cl::desc("Don't check the SHA-256"));
 cl::opt<bool> jsonFlag("json", cl::sub(inspectCommand), cl::desc("Print JSON for programs"));
 
 StringRef checksumText(ChecksumState state) {
@@ -217,12 +212,11 @@ void printJson(const BumpFile &file, const std::string &tensorsState) {
 Expected<std::unique_ptr<BumpFile>> openNamed() {
   if (path.empty())
     return usageError("no weight file named: ck-jit inspect FILE");
-  if (checksumFlag && noChecksum)
-    return usageError("--checksum and --no-checksum exclude each other; give one of them");
-  if (!irPath.empty() && !configPath.empty())
+  if (Error error = fileFlags.check())
+    return error;
+  if (!irPath.empty() && !fileFlags.config.empty())
     return usageError("give --config or --ir, not both: an IR file holds its config");
   BumpOpenOptions options;
-  options.configPath = configPath;
   if (!irPath.empty()) {
     Expected<CKIRGraph> graph = loadProgram(irPath);
     if (!graph)
@@ -230,16 +224,7 @@ Expected<std::unique_ptr<BumpFile>> openNamed() {
     options.graphConfig = graph->config;
     options.graphSource = "--ir " + irPath;
   }
-  options.allowRaw = rawFlag;
-  options.weightType = givenType(weightType);
-  if (checksumFlag || noChecksum)
-    options.verifyChecksum = bool(checksumFlag);
-  Progress progress("checking " + path);
-  options.progress = [&](uint64_t done, uint64_t total) {
-    progress.show(done, total);
-    return Error::success();
-  };
-  return BumpFile::open(path, options);
+  return fileFlags.open(path, std::move(options));
 }
 
 Error run() {

@@ -4,19 +4,17 @@
 
 #include "CacheFlags.h"
 #include "CompileFlags.h"
-#include "TypeFlags.h"
+#include "WeightFileFlags.h"
 #include "ckjit/Engine/Model.h"
 
 namespace ckjit::tool {
 
-/// --weights, --config, --ir, --raw, --weight-dtype, --checksum, --no-checksum, --threads, --perf, --gdb and the options of the object
-/// cache. Declared once a verb, as a static beside its subcommand.
-struct ModelFlags {
+/// --weights and how it is opened, --ir, --threads, --perf, --gdb and the options of the object cache. Declared once a
+/// verb, as a static beside its subcommand.
+struct ModelFlags : private WeightFileFlags {
   explicit ModelFlags(llvm::cl::SubCommand &command);
 
-  PathOption weights, config, ir;
-  llvm::cl::opt<bool> raw, checksum, noChecksum;
-  FormatOption weightType;
+  PathOption weights, ir;
   llvm::cl::opt<unsigned> threads;
   CacheFlags cache;
   LinkFlags link;

@@ -1,12 +1,9 @@
 //===- QuantizeVerb.cpp - ck-jit quantize: a model in another format ------===//
-#include "Files.h"
-#include "FormatFlags.h"
 #include "Progress.h"
 #include "Verbs.h"
-#include "llvm/ADT/SmallString.h"
+#include "WeightFileFlags.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <fmt/format.h>
@@ -43,12 +40,7 @@ FormatFlags formats(quantizeCommand);
 cl::opt<bool> dryRun("dry-run", cl::sub(quantizeCommand), cl::desc("Do all but write: print errors and sizes"));
 cl::opt<unsigned> threads("threads", cl::sub(quantizeCommand), cl::value_desc("N"), cl::init(0),
                           cl::desc("Threads (default: all usable cores)"));
-PathOption configPath("config", cl::sub(quantizeCommand), cl::value_desc("FILE"),
-                      cl::desc("The model's config.json (default: the file's footer, else config.json beside it)"));
-cl::opt<bool> rawFlag("raw", cl::sub(quantizeCommand), cl::desc("Accept a headerless file"));
-cl::opt<bool> checksumFlag("checksum", cl::sub(quantizeCommand),
-                           cl::desc("Check the SHA-256 also of a file larger than 256 MiB"));
-cl::opt<bool> noChecksum("no-checksum", cl::sub(quantizeCommand), cl::desc("Don't check the SHA-256"));
+WeightFileFlags fileFlags(quantizeCommand);
 cl::opt<bool> jsonFlag("json", cl::sub(quantizeCommand), cl::desc("Print JSON for programs"));
 
 Error checkUsage() {
@@ -60,28 +52,13 @@ Error checkUsage() {
     return usageError("no file to write: give -o FILE, or --dry-run");
   if (!outPath.empty() && dryRun)
     return usageError("-o and --dry-run exclude each other; give one of them");
-  if (checksumFlag && noChecksum)
-    return usageError("--checksum and --no-checksum exclude each other; give one of them");
+  if (Error error = fileFlags.check())
+    return error;
   if (threads > ThreadTeam::kMaxThreads)
     return usageError("--threads is " + Twine(threads) + ", expected at most " + Twine(ThreadTeam::kMaxThreads));
-  SmallString<128> beside = sys::path::parent_path(inPath);
-  sys::path::append(beside, "config.json");
-  return checkOutput({"-o", outPath}, {{"IN", inPath}, {"--config", configPath}, {"the config beside IN", std::string(beside)}},
-                     Dash::Refused);
-}
-
-Expected<std::unique_ptr<BumpFile>> openNamed() {
-  BumpOpenOptions options;
-  options.configPath = configPath;
-  options.allowRaw = rawFlag;
-  if (checksumFlag || noChecksum)
-    options.verifyChecksum = bool(checksumFlag);
-  Progress progress("checking " + inPath);
-  options.progress = [&](uint64_t done, uint64_t total) {
-    progress.show(done, total);
-    return Error::success();
-  };
-  return BumpFile::open(inPath, options);
+  std::vector<NamedFile> inputs = fileFlags.configsOf(inPath);
+  inputs.push_back({"IN", inPath});
+  return checkOutput({"-o", outPath}, inputs, Dash::Refused);
 }
 
 Expected<std::vector<TensorLoss>> convert(const BumpFile &file, const FormatChoice &choice) {
@@ -195,7 +172,7 @@ Error run() {
     return request.takeError();
   if (Error error = checkUsage())
     return error;
-  Expected<std::unique_ptr<BumpFile>> file = openNamed();
+  Expected<std::unique_ptr<BumpFile>> file = fileFlags.open(inPath);
   if (!file)
     return file.takeError();
   Expected<FormatChoice> choice = chooseFormats((*file)->config, *request);

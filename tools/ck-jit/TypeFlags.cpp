@@ -6,15 +6,11 @@ using namespace llvm;
 using namespace ckjit;
 using namespace ckjit::tool;
 
-std::optional<DType> ckjit::tool::givenType(const FormatOption &option) {
-  const WeightFormat *format = findWeightFormat(StringRef(option));
-  return format ? std::optional(format->type) : std::nullopt;
-}
-
 TypeFlags::TypeFlags(cl::SubCommand &command)
     : formats(command),
       weights("weights", cl::sub(command), cl::value_desc("FILE"),
-              cl::desc("Take the formats from this weight file, and without CONFIG and --ir its config too")) {}
+              cl::desc("Take the formats from this weight file, and without CONFIG and --ir its config too")),
+      kind(command) {}
 
 std::vector<NamedFile> TypeFlags::inputs(const GraphOptions &options) const {
   std::vector<NamedFile> files = options.inputs();
@@ -26,7 +22,8 @@ Expected<TypeFlags::Program> TypeFlags::ofFile(const GraphOptions &options) cons
   if (formats.given())
     return usageError("--weights and --type, --embed or --layers are given, expected one of them: the file says which formats it has");
   Program program;
-  BumpOpenOptions open{.configPath = options.config, .verifyChecksum = false};
+  BumpOpenOptions open{.configPath = options.config, .configOption = "CONFIG", .verifyChecksum = false};
+  kind.addTo(open);
   if (options.given()) {
     auto graph = options.load();
     if (!graph)
@@ -51,6 +48,8 @@ Expected<TypeFlags::Program> TypeFlags::load(const GraphOptions &options) const 
     return request.takeError();
   if (!weights.empty())
     return ofFile(options);
+  if (kind.raw || !kind.weightType.empty())
+    return usageError(Twine(kind.raw ? "--raw" : "--weight-dtype") + " says what the file of --weights is, and none is given");
   auto graph = options.load();
   if (!graph)
     return graph.takeError();

@@ -4,23 +4,18 @@
 
 #include "FormatFlags.h"
 #include "GraphOptions.h"
+#include "WeightFileFlags.h"
 
 namespace ckjit::tool {
 
-/// The type that was given, if one was.
-std::optional<DType> givenType(const FormatOption &option);
-
-/// What --weight-dtype is, of the verbs that open a weight file.
-inline constexpr llvm::StringLiteral kWeightTypeHelp =
-    "What all weights of a file without a dtype table (headerless, BUMPWGT2) are: fp32 (default), q4_k, ...";
-
-/// --type, --embed and --layers, or --weights, of the verbs that compile or lay out a model without loading it. Declared once a
-/// verb, as a static beside its subcommand and its GraphOptions.
+/// --type, --embed and --layers, or --weights and of what kind it is, of the verbs that compile or lay out a model without
+/// loading it. Declared once a verb, as a static beside its subcommand and its GraphOptions.
 struct TypeFlags {
   explicit TypeFlags(llvm::cl::SubCommand &command);
 
   FormatFlags formats;
   PathOption weights;
+  FileKindFlags kind;
 
   struct Program {
     CKIRGraph graph;

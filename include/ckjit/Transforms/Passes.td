@@ -278,8 +278,12 @@ def LowerToLLVM : Pass<"ck-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower everything to the LLVM dialect in one conversion";
   let description = [{
     affine, scf, cf, memref, vector, math, arith and func at once: one walk instead of
-    the ten of the separate passes. Memrefs are passed as bare pointers.
+    the ten of the separate passes. Memrefs are passed as bare pointers. A kernel whose buffers would need more of a
+    thread's stack than `max-stack` is an error: rows of a weight in blocks are unpacked there, and a host's threads
+    may have small stacks.
   }];
+  let options = [Option<"maxStack", "max-stack", "int64_t", "1 << 20",
+                        "Bytes of stack that the buffers of one kernel may take">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }

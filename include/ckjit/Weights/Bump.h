@@ -36,6 +36,7 @@ struct BumpTensor {
 
 struct BumpOpenOptions {
   std::string configPath = "";  ///< --config FILE; else footer, else config.json beside the file
+  std::string configOption = "--config FILE"; ///< how messages ask for it
   /// The config of a graph the caller already has (--ir FILE); goes before all other sources.
   std::optional<ModelConfig> graphConfig = std::nullopt;
   std::string graphSource = "the graph"; ///< names it in messages and in BumpFile::configSource
