@@ -204,6 +204,18 @@ TEST_CASE("the smallest scale still holds what it can") {
   CHECK(relativeError(values, roundTrip(DType::Q4_K, values)) < 0.13);
 }
 
+TEST_CASE("q8_0 cuts nothing off where scales are coarse") {
+  // A 127th of 127 * 1.4 * 2^-24 is nearest to the half 2^-24, which reaches 127 * 2^-24 only: the next is taken.
+  std::vector<float> values(32);
+  for (int i = 0; i < 32; ++i)
+    values[i] = static_cast<float>(i - 16) / 16 * 127 * 1.4f * 0x1p-24f;
+  std::vector<uint8_t> bytes = encoded(DType::Q8_0, values);
+  CHECK((bytes[0] | bytes[1] << 8) == 2);
+  std::vector<float> kept = roundTrip(DType::Q8_0, values);
+  for (int i = 0; i < 32; ++i)
+    CHECK(std::fabs(kept[i] - values[i]) <= 0x1p-24f); // half a step
+}
+
 TEST_CASE("what cannot be encoded is found, with its place") {
   for (const WeightFormat &format : weightFormats()) {
     INFO(format.name.str());
@@ -300,7 +312,7 @@ TEST_CASE("bytes are the same whatever compiler and CPU") {
       {DType::Q4_1, "e5118ed1e160c33a723d24793e7b855c997d5e76e67f99e9bfe357f46056d1fb"},
       {DType::Q5_0, "8d0ef4c7de6c98b8c720f5e554b6b84a4e34eb86b3d45c38a32bdceece4fb6cd"},
       {DType::Q5_1, "f206dc30f13c793f56a313398c886e721e3512b8fc9b296622aaf507ddc3bc9d"},
-      {DType::Q8_0, "4e622a5cf5396eaeb57c6c42edd59829f229114822ee19e2e0eac5051f9bb8ba"},
+      {DType::Q8_0, "ea1e69a096e83397ae4fc9f1b1f7f9e728d4fec63c978d95096876af0603952c"},
       {DType::Q4_K, "7317314cb4a3ec56fcdf3596ea410a8085730f2a3a353d9254ef7d0b72f3c996"},
       {DType::Q6_K, "9e40ae5ad973319dc92016d8ad95f1c0470d5551aecc259013a8610f4ee7c014"},
   };
