@@ -61,20 +61,20 @@ std::string KernelText::text() const {
 }
 
 KernelRun::KernelRun(const KernelText &text, bool strict, const TargetDescription &target, bool quantize)
-    : text(text), program([&] {
+    : text(text), object([&] {
         CompileOptions options;
         options.target = target;
         options.pipeline.strict = strict;
         options.pipeline.quantize = quantize;
-        return must(Program::link(must(compileText(text.text(), "kernel", options))));
+        return must(compileText(text.text(), "kernel", options));
       }()),
-      arena(must(Arena::reserve(program->compiled().arenaBytes))) {
+      arena(must(Arena::reserve(object.arenaBytes))) {
   for (const ProgramBuffer &buffer : compiled().buffers)
     std::fill_n(floats(buffer.name), buffer.bytes / sizeof(float), std::numeric_limits<float>::quiet_NaN());
 }
 
 std::byte *KernelRun::place(StringRef name) const {
-  const ProgramBuffer *buffer = program->compiled().find(name);
+  const ProgramBuffer *buffer = object.find(name);
   if (!buffer)
     throw std::runtime_error("the program has no buffer " + name.str());
   return arena.data() + buffer->offset;
@@ -83,9 +83,9 @@ std::byte *KernelRun::place(StringRef name) const {
 float *KernelRun::floats(StringRef name) { return reinterpret_cast<float *>(place(name)); }
 int32_t *KernelRun::ints(StringRef name) { return reinterpret_cast<int32_t *>(place(name)); }
 MutableArrayRef<uint8_t> KernelRun::bytes(StringRef name) {
-  return {reinterpret_cast<uint8_t *>(place(name)), static_cast<size_t>(program->compiled().find(name)->bytes)};
+  return {reinterpret_cast<uint8_t *>(place(name)), static_cast<size_t>(object.find(name)->bytes)};
 }
-size_t KernelRun::size(StringRef name) const { return program->compiled().find(name)->bytes / sizeof(float); }
+size_t KernelRun::size(StringRef name) const { return object.find(name)->bytes / sizeof(float); }
 
 void KernelRun::fill(StringRef name, uint64_t seed, float scale) {
   SplitMix rng(seed);
@@ -118,18 +118,30 @@ void KernelRun::fillWeight(StringRef name, std::array<int64_t, 3> padded, int64_
 }
 
 void KernelRun::run(int64_t tokens, int64_t firstRow, unsigned threads, int64_t position) {
-  std::map<std::string, std::vector<std::byte>> before;
-  for (const ProgramBuffer &buffer : compiled().buffers)
-    if (!text.writes(buffer.name))
-      before[buffer.name].assign(place(buffer.name), place(buffer.name) + buffer.bytes);
+  if (!program)
+    program = must(Program::link(object));
+  const std::vector<std::byte> before(memory().begin(), memory().end());
   std::unique_ptr<ThreadTeam> team = must(ThreadTeam::create(threads));
   team->run([&](unsigned tid, unsigned count) {
     program->prefill()(team.get(), tid, count, static_cast<uint64_t>(tokens), static_cast<uint64_t>(firstRow),
                        static_cast<uint64_t>(position), arena.data(), arena.data());
   });
-  for (const auto &[name, bytes] : before) {
-    INFO("input " << name << " was changed");
-    CHECK(std::memcmp(bytes.data(), place(name), bytes.size()) == 0);
+  checkInputs(before);
+}
+
+void KernelRun::adopt(ArrayRef<std::byte> after) {
+  const std::vector<std::byte> before(memory().begin(), memory().end());
+  REQUIRE(after.size() == before.size());
+  std::copy(after.begin(), after.end(), arena.data());
+  checkInputs(before);
+}
+
+void KernelRun::checkInputs(ArrayRef<std::byte> before) const {
+  for (const ProgramBuffer &buffer : compiled().buffers) {
+    if (text.writes(buffer.name))
+      continue;
+    INFO("input " << buffer.name << " was changed");
+    CHECK(std::memcmp(before.data() + buffer.offset, place(buffer.name), buffer.bytes) == 0);
   }
 }
 

@@ -63,7 +63,7 @@ private:
   int64_t features, lanes;
 };
 
-/// A linked program on its own arena. Every float starts as NaN, so a value read without being set, or not written at
+/// A program on its own arena, linked when it first runs here. Every float starts as NaN, so a value read without being set, or not written at
 /// all, shows in the result.
 class KernelRun {
 public:
@@ -90,14 +90,21 @@ public:
 
   /// Runs the program; fails the test when it changes a buffer that it has no business to write.
   void run(int64_t tokens, int64_t firstRow = 0, unsigned threads = 1, int64_t position = 0);
+  /// The arena, as the program will find it.
+  llvm::ArrayRef<std::byte> memory() const { return {arena.data(), static_cast<size_t>(object.arenaBytes)}; }
+  /// Takes the arena as the program has left it elsewhere; fails the test like run().
+  void adopt(llvm::ArrayRef<std::byte> after);
   /// Makes all outputs NaN again.
   void poisonOutputs();
-  const CompiledObject &compiled() const { return program->compiled(); }
+  const CompiledObject &compiled() const { return object; }
 
 private:
   std::byte *place(llvm::StringRef name) const;
+  /// Fails the test where a buffer that the program may not write differs from its place in `before`.
+  void checkInputs(llvm::ArrayRef<std::byte> before) const;
 
   KernelText text;
+  CompiledObject object;
   std::unique_ptr<Program> program;
   Arena arena;
 };
