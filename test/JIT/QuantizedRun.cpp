@@ -6,6 +6,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <catch2/catch.hpp>
+#include <cstring>
 
 using namespace llvm;
 
@@ -52,7 +53,7 @@ void forModes(function_ref<void(const Mode &)> check) {
 std::string elementOf(DType type) {
   if (formatOf(type).isQuantized())
     return ("!ck.block<" + formatOf(type).name + ">").str();
-  return type == DType::BF16 ? "bf16" : "f16";
+  return type == DType::FP32 ? "f32" : type == DType::BF16 ? "bf16" : "f16";
 }
 
 /// Bytes of a block's fp16 scales (SPEC 5), none of bf16 and fp16.
@@ -82,6 +83,8 @@ void setScale(DType type, uint8_t *bytes, uint16_t half) {
 static void fillBlock(DType type, MutableArrayRef<uint8_t> block, Blocks blocks, SplitMix &rng) {
   if (!formatOf(type).isQuantized()) {
     const float value = rng.chance(10) ? 0.0f : rng.normal();
+    if (type == DType::FP32)
+      return void(std::memcpy(block.data(), &value, sizeof(value)));
     return writeHalf(block.data(), type == DType::BF16 ? floatToBf16(value) : floatToHalf(value));
   }
   const uint64_t kind = blocks == Blocks::Least ? 1 : blocks == Blocks::Most ? 2 : rng.below(12);
