@@ -72,8 +72,9 @@ Expected<std::string> place(const CompiledObject &compiled, const TempDir &folde
   writeBytes(folder.file("input"), "");
   writeBytes(folder.file("program.o"), std::string(compiled.object.begin(), compiled.object.end()));
   const std::string object = folder.file("program.o"), placed = folder.file("program");
-  auto code = execute(CKJIT_LLD, {"-static", "--no-undefined", "--oformat=binary", "-T", CKJIT_PROGRAM_SCRIPT, object, "-o", placed},
-                      folder);
+  const StringRef arguments[] = {"-static", "--no-undefined", "--oformat=binary", "-T", CKJIT_PROGRAM_SCRIPT,
+                                 object,    "-o",             placed};
+  auto code = execute(CKJIT_LLD, arguments, folder);
   if (!code)
     return code.takeError();
   if (*code != 0)

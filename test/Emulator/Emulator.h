@@ -6,8 +6,8 @@
 
 namespace ckjit::test {
 
-/// What the emulated CPU runs: a Tiger Lake, with AVX-512 up to VNNI, but without GFNI, whose results differ from the
-/// definition in Bochs 2.7.
+/// What the emulated CPU runs: a Tiger Lake, with AVX-512 up to VNNI, but without GFNI: Bochs 2.7 inverts all bits that
+/// gf2p8affineqb gives.
 const TargetDescription &emulatedTarget();
 
 /// Runs each program once, by one thread, in one start of the emulator, and gives it its arena back. Error, with what

@@ -1,6 +1,6 @@
 //===- EmulatorTest.cpp - AVX-512 kernels where no CPU runs them ----------===//
 //
-// The programs of QuantizedTest.cpp, compiled for AVX-512, run by Bochs, against the plain dequantized weights in double.
+// The programs of QuantizedTest.cpp, compiled for AVX-512 and run by Bochs, against plain dequantized weights in double.
 //
 //===----------------------------------------------------------------------===//
 #include "Emulator.h"
@@ -43,10 +43,14 @@ struct Batch {
   std::vector<std::unique_ptr<OpRun>> ops;
   std::vector<std::string> names;
 
+  void add(std::unique_ptr<OpRun> op, std::string name) {
+    ops.push_back(std::move(op));
+    names.push_back(std::move(name));
+  }
   void add(const Mode &mode, const MatrixOp &op, const MatrixShape &s, bool variant) {
-    ops.push_back(op.prepare(mode, s, variant));
-    names.push_back(formatv("{0}: {1} of {2} rows, {3} blocks but {4} features, {5} tokens, variant {6}", mode.text(),
-                            op.name, s.rows, s.blocks, s.unused, s.tokens, variant));
+    add(op.prepare(mode, s, variant),
+        formatv("{0}: {1} of {2} rows, {3} blocks but {4} features, {5} tokens, variant {6}", mode.text(),
+                op.name, s.rows, s.blocks, s.unused, s.tokens, variant));
   }
   void check() {
     if (llvm::Error error = runEmulated(ops))
@@ -92,6 +96,18 @@ TEST_CASE("AVX-512 without VNNI: weights of every format in codes") {
     CHECK((holds(batch.ops[first]->kernel.compiled(), "vpmaddubsw") ||
            holds(batch.ops[first]->kernel.compiled(), "vpmaddwd")));
   });
+  batch.check();
+}
+
+TEST_CASE("AVX-512: codes all at an end times activations all at an end don't saturate") {
+  Batch batch;
+  for (const TargetDescription *target : {&emulatedTarget(), &wideTarget()})
+    forEmulated(*target, [&](const Mode &mode) {
+      if (!mode.int8)
+        return;
+      batch.add(prepareLinear(mode, {5, 2, 0, 17}, false, Blocks::Least), mode.text() + ", least");
+      batch.add(prepareLinear(mode, {5, 2, 0, 17}, false, Blocks::Most), mode.text() + ", most");
+    });
   batch.check();
 }
 
