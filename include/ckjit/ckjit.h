@@ -21,11 +21,12 @@
  * Lifetime. Whatever ..._create, ..._open or ..._copy made is given back with the ..._destroy of its kind, once; NULL is
  * passed over. The order doesn't matter: a session keeps its model alive, and a model its engine.
  *
- * Threads. Any number of engines, models and sessions may be used from any number of threads at once. One session
- * or sampler is for one thread at a time, and nothing may be in use while it is destroyed. Sessions of one model take turns at
- * its threads. Callbacks are called on the thread that called the function they were given to, and must not call
- * functions for the same session or sampler. They may end their thread (pthread_exit); pthread_cancel takes effect when
- * the function returns. No signal handler is set or changed.
+ * Threads. Any number of engines, models and sessions may be used from any number of threads at once. One session or
+ * sampler is for one thread at a time, and nothing may be in use while it is destroyed. Sessions of one model take
+ * turns at its threads, and kernels take up to 1 MiB of the calling thread's stack. Callbacks are called on the thread
+ * that called the function they were given to, and must not call functions for the same session or sampler. They may
+ * end their thread (pthread_exit); pthread_cancel takes effect when the function returns. No signal handler is set or
+ * changed.
  *
  * Floating point. Functions and callbacks run with the default environment (round to nearest, no flushing, no traps) and
  * restore the caller's: results don't depend on it.

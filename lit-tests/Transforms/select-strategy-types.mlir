@@ -32,4 +32,24 @@ func.func @panels(%x: memref<3x2x!ck.panel_block<32 x 8>>, %w: memref<6x2x!ck.bl
   ck.linear ins(%x, %w, %b : memref<3x2x!ck.panel_block<32 x 8>>, memref<6x2x!ck.block<q8_0>>, memref<6xf32>) outs(%y : memref<3x6x8xf32>) rows 6 depth 64
   return
 }
+
+// Rows on the stack, 256 KiB of them: six of 32768 floats don't fit, two do; of codes four rows would.
+// CHECK-LABEL: func.func @long_rows
+// FLOATS-LABEL: func.func @long_rows
+func.func @long_rows(%x: memref<3x32768x8xf32>, %c: memref<3x1024x!ck.panel_block<32 x 8>>, %w: memref<6x1024x!ck.block<q8_0>>, %b: memref<6xf32>, %y: memref<3x6x8xf32>) {
+  // FLOATS: ck.linear {{.*}} tile <rows = 2, vectors = 3,
+  ck.linear ins(%x, %w, %b : memref<3x32768x8xf32>, memref<6x1024x!ck.block<q8_0>>, memref<6xf32>) outs(%y : memref<3x6x8xf32>) rows 6 depth 32768
+  // CHECK: ck.linear
+  // CHECK: ck.linear {{.*}} tile <rows = 2, vectors = 3,
+  ck.linear ins(%c, %w, %b : memref<3x1024x!ck.panel_block<32 x 8>>, memref<6x1024x!ck.block<q8_0>>, memref<6xf32>) outs(%y : memref<3x6x8xf32>) rows 6 depth 32768
+  return
+}
+
+// A gated product takes a row of each part at least.
+// FLOATS-LABEL: func.func @very_long_rows
+func.func @very_long_rows(%x: memref<3x262144x8xf32>, %w: memref<2x6x8192x!ck.block<q8_0>>, %b: memref<2x6xf32>, %y: memref<3x6x8xf32>) {
+  // FLOATS: ck.gated_linear {{.*}} tile <rows = 2, vectors = 3,
+  ck.gated_linear ins(%x, %w, %b : memref<3x262144x8xf32>, memref<2x6x8192x!ck.block<q8_0>>, memref<2x6xf32>) outs(%y : memref<3x6x8xf32>) rows 6 depth 262144
+  return
+}
 }
