@@ -2,6 +2,7 @@
 #ifndef CKJIT_TOOLS_BENCH_H
 #define CKJIT_TOOLS_BENCH_H
 
+#include "FormatFlags.h"
 #include "ckjit/JIT/Program.h"
 #include "ckjit/Runtime/Arena.h"
 #include "ckjit/Runtime/ThreadTeam.h"
@@ -18,8 +19,7 @@ struct BenchOptions {
   unsigned runs = 9;             ///< medians are over so many
   std::string shape;             ///< "smollm-135m", "tinyllama-1.1b", ...
   std::vector<int64_t> tokens;   ///< M, or prefill lengths
-  std::string type = "fp32";     ///< of the weights: "q4_k", ...
-  std::string embed = "fp32";    ///< of the embedding
+  FormatRequest formats;         ///< of the weights
   int64_t decode = 0;            ///< tokens to decode one by one; 0: none
 };
 

@@ -94,7 +94,7 @@ std::string linearText(const Matrix &m, const WeightFormat &format, int64_t toke
 
 Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const MachineLimits &limits,
                   const BenchOptions &options, BenchTable &table) {
-  const WeightFormat &format = *findWeightFormat(StringRef(options.type));
+  const WeightFormat &format = formatOf(options.formats.matrices);
   if (m.depth % format.elements != 0) {
     table.rows.push_back({fmt::format("{} x {}", m.rows, m.depth), fmt::format("{}", tokens), fmt::format("{}", threads),
                           "-", fmt::format("no whole blocks of {}", format.elements), "-", "-"});
@@ -129,7 +129,7 @@ Error benchMatrix(const Matrix &m, int64_t tokens, unsigned threads, const Machi
                         fmt::format("{:.0f} %", peakShare), fmt::format("{:.0f} %", roofShare)});
   table.json.push_back(json::Object{{"rows", m.rows}, {"depth", m.depth}, {"tokens", tokens}, {"threads", threads},
                                     {"gflops", figure.median}, {"gflops_min", figure.least}, {"gflops_max", figure.most},
-                                    {"type", options.type}, {"peak_gflops", peak}, {"read_gbs", limits.gigabytes.median},
+                                    {"type", format.name}, {"peak_gflops", peak}, {"read_gbs", limits.gigabytes.median},
                                     {"share_of_peak", peakShare / 100}, {"share_of_roofline", roofShare / 100}});
   return Error::success();
 }
@@ -175,7 +175,7 @@ Expected<BenchTable> ckjit::tool::benchKernels(const BenchOptions &options) {
   if (!shape)
     return shape.takeError();
   BenchTable table;
-  bool codes = findWeightFormat(StringRef(options.type))->isQuantized() && options.compile.pipeline.quantize &&
+  bool codes = formatOf(options.formats.matrices).isQuantized() && options.compile.pipeline.quantize &&
                !options.compile.pipeline.strict;
   table.heads = {"N x K", "M", "threads", codes ? "GOP/s" : "GFLOP/s", "range", codes ? "of int8 peak" : "of FMA peak",
                  "of roofline"};
@@ -229,6 +229,7 @@ struct ModelBench {
   const MachineLimits &limits;
   unsigned threads;
   BenchTable &table;
+  std::string types = describeTypes(model.config(), model.weightTypes());
 
   /// Tokens/s of `body`, which runs `count` tokens.
   Expected<Figure> rate(int64_t count, function_ref<Error()> body) {
@@ -247,13 +248,13 @@ struct ModelBench {
   void add(StringRef kind, int64_t count, const Figure &figure, double flopsOfToken, double bytesOfToken) {
     double gflops = flopsOfToken * figure.median * 1e-9, gigabytes = bytesOfToken * figure.median * 1e-9;
     double compile = model.compiled().times.total();
-    table.rows.push_back({options.shape + " " + options.type, fmt::format("{} {}", kind.str(), count), fmt::format("{}", threads),
+    table.rows.push_back({options.shape + " " + types, fmt::format("{} {}", kind.str(), count), fmt::format("{}", threads),
                           fmt::format("{:.1f}", figure.median), fmt::format("{:.1f} - {:.1f}", figure.least, figure.most),
                           fmt::format("{:.1f}", gflops), fmt::format("{:.0f} %", 100 * gflops / limits.gflops.median),
                           fmt::format("{:.1f}", gigabytes),
                           fmt::format("{:.0f} %", 100 * gigabytes / limits.gigabytes.median),
                           fmt::format("{:.0f}", compile)});
-    table.json.push_back(json::Object{{"model", options.shape}, {"type", options.type}, {"kind", kind}, {"tokens", count}, {"threads", threads},
+    table.json.push_back(json::Object{{"model", options.shape}, {"type", types}, {"kind", kind}, {"tokens", count}, {"threads", threads},
                                       {"tokens_per_second", figure.median}, {"tokens_per_second_min", figure.least},
                                       {"tokens_per_second_max", figure.most}, {"gflops", gflops}, {"gbs", gigabytes},
                                       {"peak_gflops", limits.gflops.median}, {"read_gbs", limits.gigabytes.median},
@@ -297,23 +298,18 @@ struct ModelBench {
 };
 } // namespace
 
-/// `type` for the matrices, `embed` for the embedding; the nearest that fits where rows are no whole blocks.
-static WeightTypes typesOf(const ModelConfig &config, const std::string &type, const std::string &embed) {
-  WeightTypes types;
-  for (const TensorSpec &spec : weightTensors(config)) {
-    const WeightFormat *format = findWeightFormat(StringRef(spec.name == "token_emb" ? embed : type));
-    types.push_back(mayBeQuantized(spec.name) ? format->type : DType::FP32);
-  }
-  return all_of(types, [](DType t) { return t == DType::FP32; }) ? WeightTypes() : types;
-}
-
 Expected<BenchTable> ckjit::tool::benchModel(const BenchOptions &options) {
   auto shape = shapeOf(options.shape);
   if (!shape)
     return shape.takeError();
   CompileOptions compile = options.compile;
   compile.decode = options.decode > 0;
-  compile.weightTypes = typesOf(*shape, options.type, options.embed);
+  Expected<FormatChoice> choice = chooseFormats(*shape, options.formats);
+  if (!choice)
+    return choice.takeError();
+  noteFallbacks(*shape, *choice);
+  if (!all_of(choice->types, [](DType t) { return t == DType::FP32; }))
+    compile.weightTypes = std::move(choice->types);
   BenchTable table;
   table.heads = {"model", "run", "threads", "tokens/s", "range", "GFLOP/s", "of FMA peak", "GB/s of weights", "of read",
                  "compile ms"};

@@ -23,10 +23,7 @@ cl::SubCommand benchCommand(
 cl::opt<std::string> what(cl::Positional, cl::sub(benchCommand), cl::value_desc("kernels|model"), cl::desc("kernels|model"));
 cl::opt<std::string> shape("shape", cl::sub(benchCommand), cl::value_desc("NAME"), cl::init("smollm-135m"),
                            cl::desc("smollm-135m (default), tinyllama-1.1b, llama3.2-1b or\nstories-260k"));
-cl::opt<std::string> type("type", cl::sub(benchCommand), cl::value_desc("FORMAT"), cl::init("fp32"),
-                          cl::desc("Format of the weights, fp32 (default), q8_0, q4_k, ..."));
-cl::opt<std::string> embed("embed", cl::sub(benchCommand), cl::value_desc("FORMAT"),
-                           cl::desc("model: format of the embedding (default: that of the weights)"));
+FormatFlags formats(benchCommand);
 cl::list<int64_t> tokens("tokens", cl::sub(benchCommand), cl::CommaSeparated, cl::value_desc("N,..."),
                          cl::desc("Tokens a product or a prefill (default: kernels 4,16,32,128,512, model 512)"));
 cl::opt<int64_t> decode("decode", cl::sub(benchCommand), cl::value_desc("N"), cl::init(0),
@@ -59,11 +56,10 @@ Expected<BenchOptions> options(bool kernels) {
   if (auto known = shapeOf(shape); !known)
     return usageError("--shape: " + toString(known.takeError()));
   result.shape = shape;
-  for (const cl::opt<std::string> *format : {&type, &embed})
-    if (!format->empty() && !findWeightFormat(StringRef(*format)))
-      return usageError("--" + format->ArgStr + " is '" + format->getValue() + "', expected a weight format such as q8_0");
-  result.type = type;
-  result.embed = embed.empty() ? type : embed;
+  auto request = formats.request();
+  if (!request)
+    return request.takeError();
+  result.formats = std::move(*request);
   result.runs = runs;
   result.decode = decode;
   for (int64_t count : result.tokens)
@@ -87,6 +83,8 @@ Error run() {
     return usageError("--overhead is for bench model");
   if (kernels && decode.getNumOccurrences())
     return usageError("--decode is for bench model");
+  if (kernels && (!formats.embed.empty() || !formats.layers.empty()))
+    return usageError("--embed and --layers are for bench model; kernels are of --type");
   if (overhead && (decode.getNumOccurrences() || !tokens.empty()))
     return usageError("--overhead is measured instead of what --tokens and --decode ask for; give it without them");
   auto parsed = options(kernels);
