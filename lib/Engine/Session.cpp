@@ -92,7 +92,7 @@ Error Session::append(ArrayRef<int32_t> tokens, int64_t firstRow, ArrayRef<int32
       return error;
   std::copy(tokens.begin() + before, tokens.end(), extra<int32_t>("tokens"));
   // Losses come out of @prefill only.
-  bool few = count <= kMaxTokensInRows && targets.empty() && model.hasDecode();
+  bool few = count <= maxTokensInRows(model.weightTypes()) && targets.empty() && model.hasDecode();
   if (few)
     std::fill_n(extra<float>("loss"), count, 0.0f);
   else if (targets.empty())

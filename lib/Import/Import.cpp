@@ -261,7 +261,7 @@ OwningOpRef<ModuleOp> Importer::import(bool decode) {
   }
   importProgram(*module, kPrefillName, config.contextWindow);
   if (decode)
-    importProgram(*module, kDecodeName, std::min(kMaxTokensInRows, config.contextWindow));
+    importProgram(*module, kDecodeName, std::min(maxTokensInRows(types), config.contextWindow));
   return module;
 }
 
@@ -286,6 +286,10 @@ void Importer::importProgram(ModuleOp module, StringRef name, int64_t tokens) {
   }
   finish(layerInput, /*withLoss=*/!rows);
   func::ReturnOp::create(builder, loc);
+}
+
+int64_t ckjit::maxTokensInRows(const WeightTypes &types) {
+  return llvm::any_of(types, [](DType type) { return formatOf(type).isQuantized(); }) ? 8 : 4;
 }
 
 llvm::Expected<OwningOpRef<ModuleOp>> ckjit::importGraph(MLIRContext &context, const CKIRGraph &graph,

@@ -30,7 +30,7 @@ private:
   void quantize();
   /// The sums of the tile's rows, one vector a token of `group`.
   ValueRange sums(ValueRange offsets, ValueRange group);
-  /// Tokens [first, last) in steps of `count`.
+  /// Tokens [first, last) in steps of `count`; the last group has two at least.
   void tokens(const TilePlace &at, ValueRange offsets, Value first, Value last, int64_t count);
   /// The results of one token, part by part, to memory.
   void finish(const TilePlace &at, Value sums, Value token);
@@ -60,6 +60,10 @@ void RowsLowering::lower() {
   int64_t group = problem.tile.getVectors();
   Value rest = arith::RemUIOp::create(b, b.loc, arith::SubIOp::create(b, b.loc, b.tokens(), first), b.index(group));
   Value middle = arith::SubIOp::create(b, b.loc, b.tokens(), rest);
+  if (group > 2) { // part of a group costs less as a whole one than token by token
+    Value several = arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ugt, rest, b.index(1));
+    middle = arith::SelectOp::create(b, b.loc, several, b.tokens(), middle);
+  }
   if (quantized())
     quantize();
   else if (problem.block)
@@ -134,10 +138,24 @@ void RowsLowering::tokens(const TilePlace &at, ValueRange offsets, Value first, 
   OpBuilder::InsertionGuard restore(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   SmallVector<Value> group;
-  for (int64_t i = 0; i < count; ++i)
+  constexpr int64_t kLeast = 2;
+  SmallVector<Value> present; // for those that a group may lack: it computes its last token again instead
+  for (int64_t i = 0; i < count; ++i) {
     group.push_back(add(loop.getInductionVar(), b.index(i)));
-  for (auto [token, sum] : llvm::zip(group, sums(offsets, group)))
-    finish(at, sum, token);
+    if (i < kLeast)
+      continue;
+    present.push_back(arith::CmpIOp::create(b, b.loc, arith::CmpIPredicate::ult, group.back(), last));
+    group.back() = arith::SelectOp::create(b, b.loc, present.back(), group.back(), group[i - 1]);
+  }
+  ValueRange results = sums(offsets, group);
+  for (int64_t i = 0; i < count; ++i) {
+    OpBuilder::InsertionGuard inner(b);
+    if (i >= kLeast) {
+      auto made = scf::IfOp::create(b, b.loc, present[i - kLeast]);
+      b.setInsertionPoint(made.thenBlock()->getTerminator());
+    }
+    finish(at, results[i], group[i]);
+  }
 }
 
 Value RowsLowering::partOf(Value sums, int64_t part) {

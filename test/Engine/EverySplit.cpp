@@ -33,7 +33,8 @@ Pieces cut(int64_t length, function_ref<int64_t()> next) {
   return pieces;
 }
 
-std::set<Pieces> splitsOf(int64_t length) {
+/// `few`: tokens that the program in rows takes.
+std::set<Pieces> splitsOf(int64_t length, int64_t few) {
   std::set<Pieces> splits;
   for (int64_t piece : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{5}, int64_t{7}, int64_t{16},
                         int64_t{17}, hostLanes() - 1, hostLanes(), hostLanes() + 1, length - 1, length})
@@ -45,8 +46,8 @@ std::set<Pieces> splitsOf(int64_t length) {
     return cut(length, [&] { return least + static_cast<int64_t>(rng.below(static_cast<uint64_t>(most - least + 1))); });
   };
   for (int repeat = 0; repeat < 3; ++repeat) {
-    splits.insert(between(1, kMaxTokensInRows));
-    splits.insert(between(kMaxTokensInRows + 1, 3 * kMaxTokensInRows));
+    splits.insert(between(1, few));
+    splits.insert(between(few + 1, 3 * few));
     splits.insert(between(1, length));
   }
   return splits;
@@ -62,6 +63,7 @@ std::string textOf(const Pieces &pieces) {
 /// The last row alone of `length` tokens, in one go and behind a split.
 void checkRowsAsked(Model &model, ArrayRef<int32_t> tokens, const WholeLogits &whole) {
   const int64_t length = static_cast<int64_t>(tokens.size()), vocab = model.config().vocabSize;
+  const int64_t few = maxTokensInRows(model.weightTypes());
   const auto check = [&](int64_t position, int64_t firstRow) {
     const int64_t count = length - position;
     float *logits = model.buffer("logits");
@@ -69,7 +71,7 @@ void checkRowsAsked(Model &model, ArrayRef<int32_t> tokens, const WholeLogits &w
     must(model.prefill(tokens.drop_front(static_cast<size_t>(position)), firstRow, {}, position));
     INFO("rows from " << firstRow << " of " << count << " at position " << position);
     CHECK(std::all_of(logits, logits + firstRow * vocab, [](float value) { return value == kUntouched; }));
-    const bool inRows = model.hasDecode() && length <= kMaxTokensInRows;
+    const bool inRows = model.hasDecode() && length <= few;
     const std::vector<float> &all = inRows ? whole.singles : whole.atOnce;
     if (position == 0)
       CHECK(sameBits({logits + firstRow * vocab, logits + count * vocab},
@@ -77,21 +79,22 @@ void checkRowsAsked(Model &model, ArrayRef<int32_t> tokens, const WholeLogits &w
   };
   check(0, length - 1);
   check(0, length / 2);
-  if (length > kMaxTokensInRows) // behind a cache: few tokens, and more
-    check(length - kMaxTokensInRows, kMaxTokensInRows / 2), check(length - kMaxTokensInRows - 1, kMaxTokensInRows);
+  if (length > few) // behind a cache: few tokens, and more
+    check(length - few, few / 2), check(length - few - 1, few);
 }
 } // namespace
 
 WholeLogits checkEverySplit(Model &model, ArrayRef<int32_t> tokens, ArrayRef<double> expected, double tolerance) {
   const size_t vocab = static_cast<size_t>(model.config().vocabSize);
-  const auto few = [&](int64_t piece) { return model.hasDecode() && piece <= kMaxTokensInRows; };
+  const int64_t most = maxTokensInRows(model.weightTypes());
+  const auto few = [&](int64_t piece) { return model.hasDecode() && piece <= most; };
   const WholeLogits whole{runLogits(model, tokens), runPieces(model, tokens, {1})};
   const std::vector<double> exact(whole.atOnce.begin(), whole.atOnce.end());
   for (int64_t length : lengthsOf(static_cast<int64_t>(tokens.size()))) {
     const ArrayRef<int32_t> text = tokens.take_front(static_cast<size_t>(length));
     const size_t count = static_cast<size_t>(length) * vocab;
     const ArrayRef<double> here = ArrayRef(exact).take_front(count);
-    for (const Pieces &pieces : splitsOf(length)) {
+    for (const Pieces &pieces : splitsOf(length, most)) {
       INFO("length " << length << ", pieces" << textOf(pieces));
       const std::vector<float> found = runPieces(model, text, pieces);
       const Distance right = distanceOf(found, expected.take_front(count), vocab);

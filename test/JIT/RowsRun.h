@@ -8,7 +8,7 @@
 namespace ckjit::test {
 
 /// Tokens that a program on rows takes at most.
-inline constexpr int64_t kMostRows = 4;
+inline constexpr int64_t kMostRows = 8;
 /// Around the blocks of 128 keys.
 inline constexpr int64_t kPositions[] = {0, 1, 127, 128, 129};
 /// Holds the last position with all rows behind it.

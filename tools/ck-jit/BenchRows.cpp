@@ -70,7 +70,7 @@ std::vector<Matrix> matricesOf(const ModelConfig &c) {
 /// `copies` products with weights of their own, one after the other.
 std::string linearText(const Matrix &m, const WeightFormat &format, int64_t tokens, int64_t lanes, int64_t copies) {
   // As the engine does: few tokens in rows, others in panels.
-  bool inRows = tokens <= kMaxTokensInRows;
+  bool inRows = tokens <= maxTokensInRows({format.type});
   int64_t panels = (tokens + lanes - 1) / lanes;
   auto typeOf = [&](int64_t features) {
     return inRows ? fmt::format("memref<{}x{}xf32>", tokens, features)

@@ -13,8 +13,9 @@ namespace ckjit {
 /// Names of the programs that importGraph makes: for any number of tokens, and for few.
 inline constexpr llvm::StringLiteral kPrefillName = "prefill";
 inline constexpr llvm::StringLiteral kDecodeName = "decode";
-/// Tokens that @decode runs at once, at most. Beyond, lanes of tokens are full enough.
-inline constexpr int64_t kMaxTokensInRows = 4;
+/// Tokens that @decode runs at once, at most. Beyond, lanes of tokens are full enough: of 8 tokens for floats, later where
+/// each tile of a weight is unpacked first.
+int64_t maxTokensInRows(const WeightTypes &types);
 
 /// Makes the module of `graph`: a function @prefill of ck ops, one or a few a
 /// node, with embedding, RoPE, final norm, head and cross entropy around the

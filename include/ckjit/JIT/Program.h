@@ -30,7 +30,7 @@ public:
 
   /// For any number of tokens, up to the context.
   Entry prefill() const { return prefillEntry; }
-  /// For 1 to kMaxTokensInRows tokens; null unless compiled with `decode`. Gives no losses.
+  /// For 1 to maxTokensInRows() tokens (Import.h); null unless compiled with `decode`. Gives no losses.
   Entry decode() const { return decodeEntry; }
   const CompiledObject &compiled() const { return object; }
 
